@@ -1,0 +1,3 @@
+"""The write side of Khiip: notes in, a `.khiip` index out."""
+
+__version__ = "0.1.0"

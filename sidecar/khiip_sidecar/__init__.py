@@ -1,0 +1,1 @@
+"""The read side of Khiip: recall over an index, and its faces."""
