@@ -1,0 +1,167 @@
+"""Settings: the one reader of the environment and of the config file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from khiip_indexer.errors import UsageError, VaultError
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8478
+VAULT_MARKS = (".obsidian", ".khiip")
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Where a user's own files live: config and key, and caches that can be deleted."""
+
+    config: Path
+    cache: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a command needs to know before it opens a vault."""
+
+    vault: Path
+    state: Path
+    homes: Homes
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    exclude: tuple[str, ...] = ()
+    model_dir: Path | None = None
+    threads: int | None = None
+    follow_symlinks: bool = False
+
+    @property
+    def vault_name(self) -> str:
+        """The name Obsidian knows the vault by: its folder's name."""
+        return self.vault.name
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the command line said; None means that it said nothing."""
+
+    vault: str | None = None
+    state_dir: str | None = None
+    threads: int | None = None
+    follow_symlinks: bool = False
+
+
+def find_homes(environ: Mapping[str, str]) -> Homes:
+    """The user's folders: under `$KHIIP_HOME` when set, else the platform's usual places."""
+    if home := environ.get("KHIIP_HOME"):
+        root = Path(home).expanduser()
+        return Homes(config=root / "config", cache=root / "cache")
+    return Homes(config=_config_home(environ), cache=_cache_home(environ))
+
+
+def _config_home(environ: Mapping[str, str]) -> Path:
+    base = environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "khiip"
+
+
+def _cache_home(environ: Mapping[str, str]) -> Path:
+    if base := environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "khiip"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("khiip", appauthor=False))
+
+
+def load_settings(
+    overrides: Overrides | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Settings:
+    """Settle every setting: command line, then environment, then config file, then defaults."""
+    said = overrides or Overrides()
+    env = os.environ if environ is None else environ
+    homes = find_homes(env)
+    table = _read_config(homes.config / "config.toml")
+    vault = _find_vault(said.vault or env.get("KHIIP_VAULT"), table, cwd or Path.cwd())
+    state = said.state_dir or _text(table, "state_dir")
+    model_dir = _text(table, "model_dir")
+    return Settings(
+        vault=vault,
+        state=Path(state).expanduser().resolve() if state else vault / ".khiip",
+        homes=homes,
+        host=_text(table, "host") or DEFAULT_HOST,
+        port=_whole(table, "port", 1, 65535) or DEFAULT_PORT,
+        exclude=_texts(table, "exclude"),
+        model_dir=Path(model_dir).expanduser() if model_dir else None,
+        threads=said.threads or _whole(table, "threads", 1, 1024),
+        follow_symlinks=said.follow_symlinks or table.get("follow_symlinks") is True,
+    )
+
+
+def _find_vault(named: str | None, table: Mapping[str, object], cwd: Path) -> Path:
+    chosen = named or _text(table, "vault")
+    if chosen is None:
+        return _nearest_vault(cwd)
+    path = Path(chosen).expanduser()
+    if not path.is_dir():
+        raise VaultError(
+            f"The vault folder {chosen} does not exist.",
+            hint="Give an existing folder with --vault, KHIIP_VAULT or `vault` in config.toml.",
+        )
+    return path.resolve()
+
+
+def _nearest_vault(cwd: Path) -> Path:
+    for folder in (cwd, *cwd.parents):
+        if any((folder / mark).is_dir() for mark in VAULT_MARKS):
+            return folder.resolve()
+    raise VaultError(
+        "No vault was named, and no folder above this one is a vault.",
+        hint="Give the folder with --vault PATH, set KHIIP_VAULT, or run inside a vault.",
+    )
+
+
+def _read_config(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"The config file {path} cannot be read: {error}.",
+            hint="Correct the file or move it away.",
+            code="bad_config",
+        ) from error
+
+
+def _text(table: Mapping[str, object], key: str) -> str | None:
+    value = table.get(key)
+    if value is None or isinstance(value, str):
+        return value or None
+    raise _bad(key, "text in quotes")
+
+
+def _texts(table: Mapping[str, object], key: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise _bad(key, "a list of texts")
+
+
+def _whole(table: Mapping[str, object], key: str, least: int, most: int) -> int | None:
+    value = table.get(key)
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return value
+    raise _bad(key, f"a whole number from {least} to {most}")
+
+
+def _bad(key: str, wanted: str) -> UsageError:
+    return UsageError(
+        f"`{key}` in config.toml must be {wanted}.",
+        hint="Correct the value or delete the line.",
+        code="bad_config",
+    )

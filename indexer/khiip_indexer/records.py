@@ -1,0 +1,146 @@
+"""What the index hands out: stored captures, hits, filters, counts. Frozen values, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from khiip_indexer.types import ExtractionStatus, Problem, RecordedFrom, Source
+
+STRUCTURED_SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRecord:
+    """A capture as stored, ids and chains settled, without its payload. Times are RFC 3339 UTC.
+
+    `row` is the store's own number and means nothing outside one index. `head_id` is the id of
+    the chain's current version (its own id for a head). `superseded_by` is an id, or the pointer
+    as written when it leads nowhere. `payload_chars` counts the payload's JSON as the full view
+    sends it.
+    """
+
+    row: int
+    id: str
+    vault_path: str
+    url: str
+    source: Source
+    title: str
+    author: str | None
+    description: str | None
+    recorded_at: str
+    recorded_at_from: RecordedFrom
+    valid_from: str
+    modified_at: str
+    archived: bool
+    superseded_by: str | None
+    head_id: str
+    host: str | None
+    layer: str | None
+    altitude: str | None
+    mem_type: str | None
+    mem_state: str | None
+    thread_id: str | None
+    importance: float | None
+    pinned: bool
+    excerpt: str
+    excerpt_from: str
+    payload_chars: int
+    extraction_status: ExtractionStatus
+    extraction_error: str | None
+    extraction_attempts: int
+    user_tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which captures may be hits; every given filter must hold, any of a filter's values may.
+
+    `folder` values are vault-relative folders without a trailing `/`; `since` and `until` are
+    RFC 3339 UTC bounds on `recorded_at` (`since` inclusive, `until` exclusive). `heads_only` keeps one capture a chain.
+    """
+
+    sources: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    include_archived: bool = False
+    heads_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked capture; `score` is the raw cosine of its best vector, in [-1, 1]."""
+
+    record: CaptureRecord
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A page of hits, best first; `total_candidates` counts what the filters let in.
+
+    `degraded` names what was not available (`no_hnsw`, `vector_index_rebuilding`, …).
+    """
+
+    hits: tuple[Hit, ...]
+    total_candidates: int
+    has_more: bool
+    degraded: tuple[str, ...] = ()
+
+
+Freshness = Literal["fresh", "changed", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCounts:
+    """How much of the vault can be found, and how; in notes but for `vectors` and `passages`."""
+
+    notes: int
+    searchable_by_text: int
+    searchable_by_meaning: int
+    pending: int
+    problems: int
+    passages: int
+    vectors: int
+    generation: int
+    last_reconcile: str | None
+    by_source: dict[str, int] = field(default_factory=dict)
+
+
+Phase = Literal["scan", "read", "first_vectors", "passages", "save", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sync is: `done` of `total` notes or passages in this phase."""
+
+    phase: Phase
+    done: int
+    total: int
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one sync did; `embedded` counts texts that went through the model."""
+
+    seen: int = 0
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    embedded: int = 0
+    failed: int = 0
+    with_problems: int = 0
+    problems: tuple[Problem, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def behind(self) -> int:
+        """How many notes the index had to catch up with."""
+        return self.added + self.changed + self.moved + self.removed
