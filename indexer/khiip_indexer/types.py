@@ -105,12 +105,17 @@ BlockKind = Literal["heading", "paragraph", "item", "quote", "code", "table", "c
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of plain text with the file line it starts on; `level` for headings and items."""
+    """One stretch of plain text with the file line it starts on.
+
+    `level` is the rank of a heading, else the depth of the list or quotation around the text;
+    `info` is the info string of a code fence.
+    """
 
     kind: BlockKind
     text: str
     line: int
     level: int = 0
+    info: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,8 @@ class Body:
     """A Markdown body as plain text and structure; lines are lines of the file.
 
     `text` is the blocks joined by blank lines: no markup, no comments, no machine blocks; code
-    stays as its bare lines.
+    stays as its bare lines. `fallback` says that the parser gave up and simple line rules were
+    used instead: then only text, headings, links, tags and urls are filled.
     """
 
     text: str
@@ -133,6 +139,7 @@ class Body:
     callouts: tuple[Callout, ...] = ()
     block_ids: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    fallback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
