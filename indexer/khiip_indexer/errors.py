@@ -38,7 +38,7 @@ class PathOutsideVault(UsageError):
 
 
 class ReservedFolder(UsageError):
-    """A path sent by a client names a folder that holds no notes (`.obsidian`, `.khiip`, `.git`)."""
+    """A path sent by a client names a folder without notes (`.obsidian`, `.khiip`, `.git`)."""
 
     code = "reserved_folder"
     http_status = 400

@@ -58,7 +58,8 @@ class Filters:
     """Which captures may be hits; every given filter must hold, any of a filter's values may.
 
     `folder` values are vault-relative folders without a trailing `/`; `since` and `until` are
-    RFC 3339 UTC bounds on `recorded_at` (`since` inclusive, `until` exclusive). `heads_only` keeps one capture a chain.
+    RFC 3339 UTC bounds on `recorded_at` (`since` inclusive, `until` exclusive). `heads_only` keeps
+    one capture a chain.
     """
 
     sources: tuple[str, ...] = ()
@@ -109,6 +110,7 @@ class IndexCounts:
     generation: int
     last_reconcile: str | None
     by_source: dict[str, int] = field(default_factory=dict)
+    partial_by_source: dict[str, int] = field(default_factory=dict)
 
 
 Phase = Literal["scan", "read", "first_vectors", "passages", "save", "done"]
@@ -126,7 +128,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did; `embedded` counts texts that went through the model."""
+    """What one sync did, in notes; `embedded` and `failed` count texts given to the model.
+
+    `pending` counts notes that still lack a vector, `with_problems` notes that have any problem,
+    `problems` are those that this sync met. `complete` is false when it was stopped early.
+    """
 
     seen: int = 0
     added: int = 0
@@ -136,11 +142,13 @@ class SyncReport:
     unchanged: int = 0
     embedded: int = 0
     failed: int = 0
+    pending: int = 0
     with_problems: int = 0
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0
+    complete: bool = True
 
     @property
     def behind(self) -> int:
-        """How many notes the index had to catch up with."""
-        return self.added + self.changed + self.moved + self.removed
+        """How many notes the index has, or had, to catch up with."""
+        return self.added + self.changed + self.moved + self.removed + self.pending

@@ -187,7 +187,7 @@ class Passage:
 
 
 ExtractionStatus = Literal["success", "partial", "pending-retry", "failed-permanent"]
-RecordedFrom = Literal["frontmatter", "body", "git", "mtime"]
+RecordedFrom = Literal["frontmatter", "body", "name", "git", "mtime"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,103 @@
+"""Files that are either whole or not there: write beside, flush to disk, rename."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from khiip_indexer.errors import StorageError
+
+TEMPORARY = ".tmp"
+_CHUNK = 1 << 20
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Replace `path` by `data` in one step; a crash leaves the old file or the new one."""
+    write_through(path, lambda temporary: _write_bytes(temporary, data))
+
+
+def write_through(path: Path, produce: Callable[[Path], None]) -> None:
+    """Let `produce` write a sibling file, flush it, then rename it over `path`."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        with translated(path):
+            produce(temporary)
+            _flush(temporary)
+            temporary.replace(path)
+            _flush_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    # Windows cannot open a folder; there the rename itself is as durable as it gets.
+    with suppress(PermissionError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def digest(path: Path) -> tuple[int, str]:
+    """The length in bytes and the SHA-256 of a file, read in pieces."""
+    hasher = hashlib.sha256()
+    size = 0
+    with path.open("rb") as file:
+        while piece := file.read(_CHUNK):
+            hasher.update(piece)
+            size += len(piece)
+    return size, hasher.hexdigest()
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the system's refusals to write into a sentence that names the place, not a temp file."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def storage_error(error: OSError, path: Path) -> StorageError:
+    """The sentence for a failed write below `path`'s folder."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return disk_full(path)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StorageError(
+            f"The index folder {path.parent} may not be written.",
+            hint="Check its permissions, or choose another place with --state-dir.",
+            code="index_not_writable",
+        )
+    return StorageError(f"Writing {path.name} failed: {error.strerror or error}.")
+
+
+def disk_full(path: Path) -> StorageError:
+    """The sentence for a full disk."""
+    return StorageError(
+        f"no space left on {mount_of(path)} while writing the index; "
+        "the previous index is unchanged",
+        hint="Free some space and run khiipd reindex again: it goes on where it stopped.",
+        code="disk_full",
+    )
+
+
+def mount_of(path: Path) -> Path:
+    """The mount point that holds `path`."""
+    place = path.resolve()
+    while not place.is_mount() and place != place.parent:
+        place = place.parent
+    return place

@@ -1,0 +1,166 @@
+"""Connections to `.khiip/cache.sqlite`: one that writes, one a thread that reads."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from khiip_indexer.atomic import disk_full
+from khiip_indexer.errors import IndexMissing, StorageError
+from khiip_indexer.schema import SCHEMA_VERSION, TABLES
+
+DATABASE_FILE = "cache.sqlite"
+_BUSY_MILLISECONDS = 10_000
+
+
+class Database:
+    """The cache's connections; `writable` decides whether there is one that writes."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        self._write_lock = threading.RLock()
+        self._writer = _open_writer(path) if writable else None
+        if not writable:
+            _require_current(self.read())
+
+    def read(self) -> sqlite3.Connection:
+        """This thread's reading connection."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = _open_reader(self.path)
+            self._local.connection = connection
+            with self._guard:
+                self._readers.append(connection)
+        return connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is kept, or nothing; a nested call joins the outer one."""
+        if self._writer is None:
+            raise StorageError("This process has opened the index for reading only.")
+        with self._write_lock, translated(self.path):
+            if self._writer.in_transaction:
+                yield self._writer
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.rollback()
+                raise
+            self._writer.commit()
+
+    def close(self) -> None:
+        """Close every connection; the last one folds the write-ahead log into the file."""
+        with self._guard:
+            for connection in self._readers:
+                connection.close()
+            self._readers.clear()
+        self._local = threading.local()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's refusals into errors that a person can act on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _storage_error(error, path) from error
+
+
+def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        return disk_full(path)
+    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+        return StorageError(
+            "The index stayed busy for ten seconds.",
+            hint="Another process is writing a lot; try again in a moment.",
+            code="index_busy",
+        )
+    return StorageError(
+        f"The index file {path.name} could not be used: {error}.",
+        hint="Run khiipd reindex: it repairs or rebuilds the index from the notes.",
+        code="index_damaged",
+    )
+
+
+def _open_writer(path: Path) -> sqlite3.Connection:
+    with translated(path):
+        connection = _connect(path, "rwc")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    version = _version(connection)
+    if version > SCHEMA_VERSION:
+        raise _newer()
+    if version < SCHEMA_VERSION:
+        connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+
+def _open_reader(path: Path) -> sqlite3.Connection:
+    with translated(path):
+        if not path.is_file():
+            raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
+        return _connect(path, "ro")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_MILLISECONDS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -8192")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def _require_current(connection: sqlite3.Connection) -> None:
+    with translated(Path(DATABASE_FILE)):
+        version = _version(connection)
+    if version > SCHEMA_VERSION:
+        raise _newer()
+    if version < SCHEMA_VERSION:
+        raise IndexMissing("This vault's index is not finished.", hint="Run khiipd reindex.")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _newer() -> IndexMissing:
+    return IndexMissing(
+        "A newer version of Khiip made this index.",
+        hint="Update Khiip, or delete the vault's .khiip folder and run khiipd reindex.",
+        code="index_from_newer_version",
+    )
+
+
+def is_whole(path: Path) -> bool:
+    """Whether the file is a database that SQLite can read throughout."""
+    try:
+        with closing(_connect(path, "ro")) as connection:
+            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+    except sqlite3.Error:
+        return False

@@ -1,0 +1,112 @@
+"""Gives every passage its vector: first vectors of the newest notes first, a few at a time."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from khiip_indexer.database import Database
+from khiip_indexer.errors import KhiipError
+from khiip_indexer.queries import MAX_ATTEMPTS
+from khiip_indexer.records import Phase
+from khiip_indexer.store import put_failure, put_vectors
+
+if TYPE_CHECKING:
+    from khiip_indexer.embedder import Embedder
+
+_log = logging.getLogger(__name__)
+
+# One transaction's worth: small enough to lose little and to let readers in, large enough that
+# the model can sort texts of like length together.
+BATCH = 32
+
+Report = Callable[[Phase, int, int], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one run of the model came to, in texts."""
+
+    embedded: int = 0
+    failed: int = 0
+
+
+class EmbeddingPhase:
+    """Embeds what has no vector yet; a text that fails is set aside, the rest goes on."""
+
+    def __init__(self, database: Database, embedder: Embedder, stopped: Callable[[], bool]) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._model = embedder.identity.key
+        self._stopped = stopped
+        self.tally = Tally()
+
+    def run(self, report: Report, *, path: str | None = None) -> None:
+        """Embed first vectors, then other passages; `path` limits it to one note."""
+        for phase, condition in (("first_vectors", "p.ordinal = 0"), ("passages", "p.ordinal > 0")):
+            self._embed(phase, self._pending(condition, path), report)  # type: ignore[arg-type]
+
+    def _pending(self, condition: str, path: str | None) -> list[tuple[int, bytes]]:
+        rows = self._database.read().execute(
+            "SELECT p.passage, p.key FROM passages p JOIN captures c ON c.row = p.row "  # noqa: S608
+            "LEFT JOIN vectors v ON v.model = ?1 AND v.key = p.key "
+            "LEFT JOIN failures f ON f.model = ?1 AND f.key = p.key "
+            f"WHERE v.label IS NULL AND {condition} AND (?2 IS NULL OR c.path = ?2) "
+            "AND COALESCE(f.attempts, 0) < ?3 ORDER BY c.modified_at DESC, p.row, p.ordinal",
+            (self._model, path, MAX_ATTEMPTS),
+        )
+        first: dict[bytes, int] = {}
+        for passage, key in rows:
+            first.setdefault(key, passage)
+        return [(passage, key) for key, passage in first.items()]
+
+    def _embed(self, phase: Phase, pending: list[tuple[int, bytes]], report: Report) -> None:
+        for start in range(0, len(pending), BATCH):
+            if self._stopped():
+                return
+            report(phase, start, len(pending))
+            self._embed_batch(pending[start : start + BATCH])
+        report(phase, len(pending), len(pending))
+
+    def _embed_batch(self, batch: Sequence[tuple[int, bytes]]) -> None:
+        texts = _texts(self._database.read(), [passage for passage, _ in batch])
+        known = [(key, texts[passage]) for passage, key in batch if passage in texts]
+        done, failed = self._vectors(known)
+        with self._database.write() as connection:
+            put_vectors(connection, self._model, done)
+            for key, reason in failed:
+                put_failure(connection, self._model, key, reason)
+        self.tally.embedded += len(done)
+        self.tally.failed += len(failed)
+
+    def _vectors(
+        self, texts: Sequence[tuple[bytes, str]]
+    ) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, str]]]:
+        """Vectors by key; when a batch fails it is halved until the text at fault stands alone."""
+        if not texts:
+            return [], []
+        try:
+            vectors = self._embedder.embed([text for _, text in texts])
+        except KhiipError:
+            raise  # the model itself is missing or damaged: no text is to blame
+        except Exception as error:  # noqa: BLE001 -- whatever a native library raises for a text
+            if len(texts) == 1:
+                _log.warning("a text could not be embedded: %s", error)
+                return [], [(texts[0][0], f"{type(error).__name__}: {error}")]
+            middle = len(texts) // 2
+            left, right = self._vectors(texts[:middle]), self._vectors(texts[middle:])
+            return left[0] + right[0], left[1] + right[1]
+        return [(key, row.tobytes()) for (key, _), row in zip(texts, vectors, strict=True)], []
+
+
+def _texts(connection: sqlite3.Connection, passages: Sequence[int]) -> dict[int, str]:
+    marks = ", ".join("?" * len(passages))
+    return dict(
+        connection.execute(
+            f"SELECT passage, text FROM passages WHERE passage IN ({marks})",  # noqa: S608
+            passages,
+        ).fetchall()
+    )

@@ -1,0 +1,53 @@
+"""The `.khiip` folder: made, kept out of git, and repaired before it is opened for writing."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from khiip_indexer.atomic import translated, write_file
+from khiip_indexer.database import DATABASE_FILE, is_whole
+from khiip_indexer.graphs import sweep_temporaries
+from khiip_indexer.lock import Role, WriterLock
+
+if TYPE_CHECKING:
+    from khiip_indexer.config import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def prepare(settings: Settings, role: Role) -> WriterLock:
+    """Make the folder, take the lock, and set aside a cache that SQLite cannot read."""
+    state = settings.state
+    with translated(state / DATABASE_FILE):
+        state.mkdir(parents=True, exist_ok=True)
+    lock = WriterLock(state)
+    lock.acquire(role)
+    try:
+        _ignore(state / ".gitignore")
+        sweep_temporaries(state)
+        _set_aside_damaged(state / DATABASE_FILE)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def _ignore(path: Path) -> None:
+    if not path.is_file() or path.read_bytes() != b"*\n":
+        write_file(path, b"*\n")
+
+
+def _set_aside_damaged(path: Path) -> None:
+    if not path.exists() or (_starts_well(path) and is_whole(path)):
+        return
+    _log.warning("%s is damaged; building the index anew from the notes", path.name)
+    path.replace(path.with_name(f"{path.name}.corrupt"))
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _starts_well(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) in (b"SQLite format 3\0", b"")

@@ -1,0 +1,249 @@
+"""Keeps the hnswlib graph in step with the vectors in SQLite, and safely on disk."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from khiip_indexer.atomic import TEMPORARY, digest, write_through
+from khiip_indexer.database import Database
+from khiip_indexer.manifest import Manifest, matches, read_manifest, write_manifest
+from khiip_indexer.types import ModelIdentity
+from khiip_indexer.vectors import Graph, Vector
+
+_log = logging.getLogger(__name__)
+_PIECE = 1024
+_CORRUPT = ".corrupt"
+
+
+class GraphKeeper:
+    """Owns the graph in memory and its file.
+
+    The truth is SQLite: `vectors` and the log of what became live or dead. The file holds the
+    graph as of one log position; what the log says after it is applied on top.
+    """
+
+    def __init__(self, state: Path, database: Database) -> None:
+        self._state = state
+        self._database = database
+        self._lock = threading.RLock()
+        self._graph: Graph | None = None
+        self._model: ModelIdentity | None = None
+        self._seq = 0
+        self._saved_seq = 0
+        self.degraded: str | None = None
+
+    def current(self) -> Graph | None:
+        """The graph if it is loaded."""
+        return self._graph
+
+    def load(self, model: ModelIdentity) -> None:
+        """Have the graph of this model in memory: from its file when that is whole, else built."""
+        with self._lock:
+            if self._graph is not None and self._model == model:
+                self.catch_up()
+                return
+            try:
+                graph = self._from_file(model) or self._built(model)
+            except ImportError as error:
+                _log.error("hnswlib cannot be imported: %s", error)
+                self.degraded = "no_hnsw"
+                return
+            self._graph, self._model = graph, model
+            self.catch_up()
+
+    def _from_file(self, model: ModelIdentity) -> Graph | None:
+        manifest = read_manifest(self._state)
+        connection = self._database.read()
+        if manifest is None or manifest.model != model.key:
+            return None
+        if manifest.dimension != model.dimension or not _reachable(connection, manifest.seq):
+            return None
+        if not matches(self._state, manifest):
+            self._set_aside(manifest)
+            return None
+        live = _live_at(connection, model, manifest.seq)
+        graph = Graph.load(self._state / manifest.file, model.dimension, live)
+        self._seq = self._saved_seq = manifest.seq
+        # A file from another vault may be whole and still not be ours.
+        return graph if len(graph) == len(live) else None
+
+    def _set_aside(self, manifest: Manifest) -> None:
+        path = self._state / manifest.file
+        _log.warning("%s is not what the manifest says; building it anew", path.name)
+        with suppress(FileNotFoundError):
+            path.replace(path.with_name(path.name + _CORRUPT))
+
+    def _built(self, model: ModelIdentity) -> Graph:
+        self._saved_seq = 0
+        connection = self._database.read()
+        connection.execute("BEGIN")
+        try:
+            self._seq = _last_seq(connection)
+            count = _count_live(connection, model)
+            graph = Graph(model.dimension, elements=count)
+            for labels, vectors in _live_vectors(connection, model):
+                graph.add(labels, vectors)
+        finally:
+            connection.rollback()
+        return graph
+
+    def catch_up(self) -> None:
+        """Apply what the log says since the graph's position."""
+        with self._lock:
+            if self._graph is None or self._model is None:
+                return
+            connection = self._database.read()
+            if not _reachable(connection, self._seq) or self._graph.wasteful:
+                self._graph = self._built(self._model)
+                return
+            for piece in _pieces(_log_after(connection, self._seq)):
+                self._apply(connection, self._graph, self._model, piece)
+
+    def _apply(
+        self,
+        connection: sqlite3.Connection,
+        graph: Graph,
+        model: ModelIdentity,
+        piece: Sequence[tuple[int, int, int]],
+    ) -> None:
+        state = {label: live for _, label, live in piece}
+        graph.drop(label for label, live in state.items() if not live)
+        labels, vectors = _vectors(connection, model, [lb for lb, live in state.items() if live])
+        if labels:
+            graph.add(labels, vectors)
+        self._seq = piece[-1][0]
+
+    @property
+    def unsaved(self) -> int:
+        """How many log rows the file on disk does not hold."""
+        manifest = read_manifest(self._state)
+        last = _last_seq(self._database.read())
+        return last - manifest.seq if manifest else last
+
+    def due(self, model: ModelIdentity) -> bool:
+        """Whether saving is worth its cost: the log is long, or there is no file yet."""
+        manifest = read_manifest(self._state)
+        if manifest is None or manifest.model != model.key:
+            return _count_live(self._database.read(), model) > 0
+        return self.unsaved > max(256, manifest.elements // 20)
+
+    def save(self, generation: int) -> None:
+        """Put the graph and its manifest on disk, then forget the log rows that it holds."""
+        with self._lock:
+            if self._graph is None or self._model is None:
+                return
+            self.catch_up()
+            path = self._state / f"vectors.{generation}.hnsw"
+            write_through(path, self._graph.save)
+            size, sha256 = digest(path)
+            write_manifest(
+                self._state,
+                Manifest(
+                    generation, self._seq, self._model.key, self._model.dimension,
+                    self._graph.elements, path.name, size, sha256,
+                ),
+            )  # fmt: skip
+            self._saved_seq = self._seq
+            _sweep(self._state, path.name)
+            with self._database.write() as connection:
+                connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (self._seq,))
+
+
+def _sweep(state: Path, keep: str) -> None:
+    """Remove graph files of earlier generations; another reader has its own in memory."""
+    for path in state.glob("vectors.*.hnsw"):
+        if path.name != keep:
+            path.unlink(missing_ok=True)
+
+
+def sweep_temporaries(state: Path) -> None:
+    """Remove what a killed process was still writing; only the lock's holder may."""
+    for path in state.glob(f"*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
+def _last_seq(connection: sqlite3.Connection) -> int:
+    found = connection.execute(
+        "SELECT seq FROM sqlite_sequence WHERE name = 'vector_changes'"
+    ).fetchone()
+    return int(found[0]) if found else 0
+
+
+def _reachable(connection: sqlite3.Connection, seq: int) -> bool:
+    """Whether the log still holds every row after `seq`, so that a graph there can catch up."""
+    last = _last_seq(connection)
+    first = connection.execute("SELECT MIN(seq) FROM vector_changes").fetchone()[0]
+    return seq == last or (first is not None and first <= seq + 1 <= last)
+
+
+def _log_after(connection: sqlite3.Connection, seq: int) -> list[tuple[int, int, int]]:
+    return connection.execute(
+        "SELECT seq, label, live FROM vector_changes WHERE seq > ? ORDER BY seq", (seq,)
+    ).fetchall()
+
+
+def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
+    for start in range(0, len(rows), 500):
+        yield rows[start : start + 500]
+
+
+def _live_at(connection: sqlite3.Connection, model: ModelIdentity, seq: int) -> set[int]:
+    """The labels that were live at a log position: today's, less what the log did since."""
+    live = {
+        label
+        for (label,) in connection.execute(
+            "SELECT label FROM vectors WHERE model = ? AND orphaned_at IS NULL", (model.key,)
+        )
+    }
+    since: dict[int, int] = {}
+    for _, label, became in _log_after(connection, seq):
+        since.setdefault(label, became)
+    for label, became in since.items():
+        if became:
+            live.discard(label)
+        else:
+            live.add(label)
+    return live
+
+
+def _count_live(connection: sqlite3.Connection, model: ModelIdentity) -> int:
+    return int(
+        connection.execute(
+            "SELECT COUNT(*) FROM vectors WHERE model = ? AND orphaned_at IS NULL", (model.key,)
+        ).fetchone()[0]
+    )
+
+
+def _live_vectors(
+    connection: sqlite3.Connection, model: ModelIdentity
+) -> Iterator[tuple[list[int], Vector]]:
+    cursor = connection.execute(
+        "SELECT label, vector FROM vectors WHERE model = ? AND orphaned_at IS NULL ORDER BY label",
+        (model.key,),
+    )
+    while rows := cursor.fetchmany(_PIECE):
+        yield _unpack(rows, model.dimension)
+
+
+def _vectors(
+    connection: sqlite3.Connection, model: ModelIdentity, labels: Sequence[int]
+) -> tuple[list[int], Vector]:
+    marks = ", ".join("?" * len(labels))
+    rows = connection.execute(
+        f"SELECT label, vector FROM vectors WHERE model = ? AND label IN ({marks})",  # noqa: S608
+        (model.key, *labels),
+    ).fetchall()
+    return _unpack(rows, model.dimension)
+
+
+def _unpack(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[list[int], Vector]:
+    labels = [label for label, _ in rows]
+    flat = np.frombuffer(b"".join(blob for _, blob in rows), dtype=np.float32)
+    return labels, flat.reshape(len(labels), dimension)

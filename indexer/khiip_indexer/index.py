@@ -1,0 +1,225 @@
+"""VaultIndex: one vault's `.khiip`, opened; everything a reader may ask of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from khiip_indexer import queries
+from khiip_indexer.database import DATABASE_FILE, Database, translated
+from khiip_indexer.errors import IndexMissing, NotFound, VaultError
+from khiip_indexer.folder import prepare
+from khiip_indexer.graphs import GraphKeeper
+from khiip_indexer.lock import Role, WriterLock
+from khiip_indexer.note_hash import content_hash
+from khiip_indexer.records import (
+    CaptureRecord,
+    Filters,
+    Freshness,
+    IndexCounts,
+    Ranking,
+)
+from khiip_indexer.store import get_meta, identity_of
+from khiip_indexer.types import ModelIdentity, Problem
+from khiip_indexer.vault import Vault
+
+if TYPE_CHECKING:
+    from khiip_indexer.config import Settings
+    from khiip_indexer.vectors import Vector
+
+
+class VaultIndex:
+    """Reads from many threads at once; the process that holds the lock also writes."""
+
+    def __init__(self, settings: Settings, database: Database, lock: WriterLock | None) -> None:
+        self.settings = settings
+        self.database = database
+        self.vault = Vault(settings.vault, settings.exclude, settings.follow_symlinks)
+        self.graphs = GraphKeeper(settings.state, database)
+        self._lock = lock
+        self._counts: dict[int, tuple[int, IndexCounts]] = {}
+
+    @classmethod
+    def open(cls, settings: Settings, *, write: bool = False, role: Role = "reindex") -> VaultIndex:
+        """Open a vault's index.
+
+        For writing: takes the vault's lock (VaultLocked when another process has it), makes the
+        folder and repairs what is damaged. For reading: IndexMissing when there is none.
+        """
+        if not write:
+            return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
+        lock = prepare(settings, role)
+        try:
+            return cls(settings, Database(settings.state / DATABASE_FILE, writable=True), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def close(self) -> None:
+        """Close the files and let the next writer in."""
+        self.database.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> VaultIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self) -> sqlite3.Connection:
+        return self.database.read()
+
+    @property
+    def vault_id(self) -> str:
+        """The vault's own name among sidecars; stable as long as its index lives."""
+        return self.meta("vault_id") or ""
+
+    def meta(self, key: str) -> str | None:
+        """A single remembered value."""
+        with translated(self.database.path):
+            return get_meta(self._read(), key)
+
+    def model(self) -> ModelIdentity | None:
+        """The model that made the vectors, or None before the first one."""
+        known = self.meta("model")
+        return identity_of(known) if known else None
+
+    def search(
+        self,
+        vector: Vector,
+        filters: Filters,
+        *,
+        limit: int,
+        offset: int = 0,
+        min_score: float | None = None,
+    ) -> Ranking:
+        """Captures by cosine with `vector` (unit length), best first; equal scores newest first."""
+        from khiip_indexer.search import Search
+
+        model = self._require_model()
+        with translated(self.database.path):
+            return Search(self._read(), self.graphs, model).run(
+                vector, filters, limit=limit, offset=offset, min_score=min_score
+            )
+
+    def near(
+        self, record: CaptureRecord, filters: Filters, *, limit: int, offset: int = 0
+    ) -> Ranking:
+        """Captures near this one, itself and its chain left out."""
+        import numpy as np
+
+        model = self._require_model()
+        with translated(self.database.path):
+            blob = queries.vector_of_capture(self._read(), model.key, record.row)
+        if blob is None:
+            return Ranking((), 0, has_more=False, degraded=("not_embedded",))
+        vector = np.frombuffer(blob, dtype=np.float32)
+        chain = self._chain(record)
+        found = self.search(vector, filters, limit=limit + offset + len(chain))
+        hits = [hit for hit in found.hits if hit.record.id not in chain]
+        return replace(
+            found,
+            hits=tuple(hits[offset : offset + limit]),
+            total_candidates=max(0, found.total_candidates - len(chain)),
+            has_more=found.has_more or len(hits) > offset + limit,
+        )
+
+    def _chain(self, record: CaptureRecord) -> set[str]:
+        rows = self._read().execute("SELECT id FROM captures WHERE head_id = ?", (record.head_id,))
+        return {identity for (identity,) in rows} | {record.id}
+
+    def _require_model(self) -> ModelIdentity:
+        model = self.model()
+        if model is None:
+            raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
+        return model
+
+    def page(self, filters: Filters, *, limit: int | None, offset: int = 0) -> list[CaptureRecord]:
+        """Captures that the filters let in, newest first."""
+        with translated(self.database.path):
+            return self._with_failures(queries.page(self._read(), filters, limit, offset))
+
+    def capture(self, capture_id: str) -> CaptureRecord | None:
+        """The capture with this id."""
+        with translated(self.database.path):
+            return self._completed(queries.by_id(self._read(), capture_id))
+
+    def capture_at(self, path: str) -> CaptureRecord | None:
+        """The capture of the note at this vault-relative path."""
+        with translated(self.database.path):
+            return self._completed(queries.by_path(self._read(), path))
+
+    def _completed(self, record: CaptureRecord | None) -> CaptureRecord | None:
+        return self._with_failures([record])[0] if record else None
+
+    def _with_failures(self, records: Iterable[CaptureRecord]) -> list[CaptureRecord]:
+        model = self.meta("model_key")
+        rows = list(records)
+        connection = self._read()
+        if model is None or connection.execute("SELECT 1 FROM failures").fetchone() is None:
+            return rows
+        return [_failed(row, queries.failure_of(connection, model, row.row)) for row in rows]
+
+    def payload(self, record: CaptureRecord) -> str:
+        """The payload's JSON text, exactly as the full view sends it."""
+        with translated(self.database.path):
+            return queries.payload_json(self._read(), record.row)
+
+    def embed_text(self, record: CaptureRecord) -> str:
+        """The text of the capture's first vector."""
+        with translated(self.database.path):
+            return queries.embed_text(self._read(), record.row)
+
+    def freshness(self, record: CaptureRecord) -> Freshness:
+        """Whether the note on disk is still the one that was indexed."""
+        seen = self.vault.fingerprint(record.vault_path)
+        if seen is None:
+            return "gone"
+        with translated(self.database.path):
+            known = queries.stored_file(self._read(), record.vault_path)
+        if known is None:
+            return "gone"
+        if known[0] == seen:
+            return "fresh"
+        try:
+            raw, _ = self.vault.read(record.vault_path)
+        except NotFound:
+            return "gone"
+        except VaultError:
+            return "changed"  # there, but not to be read now: what is stored may be old
+        return "fresh" if content_hash(raw) == known[1] else "changed"
+
+    def problems(self, *, limit: int | None = None, path: str | None = None) -> list[Problem]:
+        """What is wrong, by path and line."""
+        with translated(self.database.path):
+            return queries.problems(self._read(), path=path, limit=limit)
+
+    def counts(self) -> IndexCounts:
+        """How much of the vault can be found, and how; counted again only after a change."""
+        from khiip_indexer.counts import count_all
+
+        connection = self._read()
+        with translated(self.database.path):
+            version = int(connection.execute("PRAGMA data_version").fetchone()[0])
+            known = self._counts.get(id(connection))
+            if known is None or known[0] != version:
+                known = (version, count_all(connection, self.meta("model_key")))
+                self._counts[id(connection)] = known
+        return known[1]
+
+
+def _failed(record: CaptureRecord, failure: tuple[str, int] | None) -> CaptureRecord:
+    if failure is None:
+        return record
+    reason, attempts = failure
+    return replace(
+        record,
+        extraction_status="failed-permanent"
+        if attempts >= queries.MAX_ATTEMPTS
+        else "pending-retry",
+        extraction_error=reason,
+        extraction_attempts=attempts,
+    )

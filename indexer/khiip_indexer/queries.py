@@ -1,0 +1,252 @@
+"""Reads from the cache: filters to SQL, rows to records."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+
+from khiip_indexer.records import CaptureRecord, Filters
+from khiip_indexer.types import Fingerprint, Problem
+
+_COUNTED = ("extraction_error", "extraction_attempts")
+_STORED = tuple(
+    "path" if field.name == "vault_path" else field.name
+    for field in fields(CaptureRecord)
+    if field.name not in _COUNTED
+)
+_SELECT = ", ".join(f"c.{name}" for name in _STORED)
+_PIECE = 500
+
+# A text that failed this often is not tried again until its note is read again on request.
+MAX_ATTEMPTS = 3
+
+
+def record_of(row: Sequence[object]) -> CaptureRecord:
+    """Build the record of a row that was selected by `_SELECT`."""
+    values = dict(zip(_STORED, row, strict=True))
+    values["vault_path"] = values.pop("path")
+    for flag in ("archived", "pinned"):
+        values[flag] = bool(values[flag])
+    for texts in ("user_tags", "entities"):
+        values[texts] = tuple(json.loads(str(values[texts])))
+    return CaptureRecord(**values, extraction_error=None, extraction_attempts=1)  # type: ignore[arg-type]
+
+
+def where(filters: Filters) -> tuple[str, list[object]]:
+    """The condition on `captures c` that the filters mean, and its values."""
+    parts: list[str] = []
+    values: list[object] = []
+    if filters.heads_only:
+        parts.append("c.is_head = 1")
+    if not filters.include_archived:
+        parts.append("c.archived = 0")
+    for column, operator, bound in (
+        ("recorded_at", ">=", filters.since),
+        ("recorded_at", "<", filters.until),
+    ):
+        if bound is not None:
+            parts.append(f"c.{column} {operator} ?")
+            values.append(bound)
+    for part, more in (
+        _any_of("c.source = ?", filters.sources),
+        _folders(filters.folders),
+        _facet("tag", filters.tags),
+        _facet("author", filters.authors),
+    ):
+        if part:
+            parts.append(part)
+            values.extend(more)
+    return " AND ".join(parts) or "1", values
+
+
+def _any_of(condition: str, values: Sequence[object]) -> tuple[str, list[object]]:
+    return (f"({' OR '.join([condition] * len(values))})", list(values)) if values else ("", [])
+
+
+def _folders(folders: Sequence[str]) -> tuple[str, list[object]]:
+    bounds: list[object] = []
+    for folder in folders:
+        prefix = f"{folder.strip('/')}/"
+        bounds += [prefix, f"{prefix[:-1]}0"]  # "0" follows "/": every path below, nothing else
+    condition = "(c.path >= ? AND c.path < ?)"
+    return (f"({' OR '.join([condition] * len(folders))})", bounds) if folders else ("", [])
+
+
+def _facet(kind: str, wanted: Sequence[str]) -> tuple[str, list[object]]:
+    if not wanted:
+        return "", []
+    values: list[object] = []
+    for value in wanted:
+        folded = value.casefold().lstrip("#@")
+        values += [folded, f"{folded}/", f"{folded}0"]  # a tag holds its nested tags
+    conditions = " OR ".join(["value = ? OR (value >= ? AND value < ?)"] * len(wanted))
+    return (
+        f"c.row IN (SELECT row FROM facets WHERE kind = '{kind}' AND ({conditions}))",  # noqa: S608
+        values,
+    )
+
+
+def page(
+    connection: sqlite3.Connection, filters: Filters, limit: int | None, offset: int
+) -> list[CaptureRecord]:
+    """Captures that the filters let in, newest first."""
+    condition, values = where(filters)
+    rows = connection.execute(
+        f"SELECT {_SELECT} FROM captures c WHERE {condition} "  # noqa: S608
+        "ORDER BY c.recorded_at DESC, c.path LIMIT ? OFFSET ?",
+        (*values, -1 if limit is None else limit, offset),
+    )
+    return [record_of(row) for row in rows]
+
+
+def count(connection: sqlite3.Connection, filters: Filters) -> int:
+    """How many captures the filters let in."""
+    condition, values = where(filters)
+    sql = f"SELECT COUNT(*) FROM captures c WHERE {condition}"  # noqa: S608
+    return int(connection.execute(sql, values).fetchone()[0])
+
+
+def by_id(connection: sqlite3.Connection, capture_id: str) -> CaptureRecord | None:
+    """The capture with this id."""
+    return _one(connection, "c.id = ?", capture_id)
+
+
+def by_path(connection: sqlite3.Connection, path: str) -> CaptureRecord | None:
+    """The capture of the note at this vault-relative path."""
+    return _one(connection, "c.path = ?", path)
+
+
+def _one(connection: sqlite3.Connection, condition: str, value: str) -> CaptureRecord | None:
+    sql = f"SELECT {_SELECT} FROM captures c WHERE {condition}"  # noqa: S608
+    row = connection.execute(sql, (value,)).fetchone()
+    return record_of(row) if row else None
+
+
+def by_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, CaptureRecord]:
+    """The captures of these rows."""
+    found: dict[int, CaptureRecord] = {}
+    for start in range(0, len(rows), _PIECE):
+        piece = rows[start : start + _PIECE]
+        sql = f"SELECT {_SELECT} FROM captures c WHERE c.row IN ({_marks(piece)})"  # noqa: S608
+        for row in connection.execute(sql, piece):
+            record = record_of(row)
+            found[record.row] = record
+    return found
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+Scorable = tuple[int, bytes]
+
+
+def vectors_of_labels(
+    connection: sqlite3.Connection, labels: Sequence[int], filters: Filters
+) -> list[Scorable]:
+    """(capture row, vector) for every capture that holds one of these labels' texts."""
+    condition, values = where(filters)
+    found: list[Scorable] = []
+    for start in range(0, len(labels), _PIECE):
+        piece = labels[start : start + _PIECE]
+        found += connection.execute(
+            "SELECT c.row, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
+            f"JOIN captures c ON c.row = p.row WHERE v.label IN ({_marks(piece)}) AND {condition}",
+            (*piece, *values),
+        ).fetchall()
+    return found
+
+
+def vectors_of_filters(
+    connection: sqlite3.Connection, model: str, filters: Filters, size: int
+) -> Iterator[list[Scorable]]:
+    """(capture row, vector) for everything the filters let in, in pieces of `size`."""
+    condition, values = where(filters)
+    cursor = connection.execute(
+        "SELECT c.row, v.vector FROM captures c JOIN passages p ON p.row = c.row "  # noqa: S608
+        f"JOIN vectors v ON v.key = p.key AND v.model = ? WHERE {condition}",
+        (model, *values),
+    )
+    while piece := cursor.fetchmany(size):
+        yield piece
+
+
+def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> bytes | None:
+    """A capture's own vector: that of its embed text."""
+    found = connection.execute(
+        "SELECT v.vector FROM passages p JOIN vectors v ON v.key = p.key AND v.model = ? "
+        "WHERE p.row = ? ORDER BY p.ordinal LIMIT 1",
+        (model, row),
+    ).fetchone()
+    return found[0] if found else None
+
+
+def payload_json(connection: sqlite3.Connection, row: int) -> str:
+    """A capture's payload exactly as the full view sends it."""
+    found = connection.execute("SELECT json FROM payloads WHERE row = ?", (row,)).fetchone()
+    return str(found[0]) if found else "null"
+
+
+def embed_text(connection: sqlite3.Connection, row: int) -> str:
+    """The text of a capture's first vector."""
+    found = connection.execute(
+        "SELECT text FROM passages WHERE row = ? AND ordinal = 0", (row,)
+    ).fetchone()
+    return str(found[0]) if found else ""
+
+
+def failure_of(connection: sqlite3.Connection, model: str, row: int) -> tuple[str, int] | None:
+    """(reason, attempts) of the worst failed text of a capture."""
+    found = connection.execute(
+        "SELECT f.reason, f.attempts FROM passages p "
+        "JOIN failures f ON f.key = p.key AND f.model = ? "
+        "WHERE p.row = ? ORDER BY f.attempts DESC LIMIT 1",
+        (model, row),
+    ).fetchone()
+    return (str(found[0]), int(found[1])) if found else None
+
+
+Stored = tuple[Fingerprint, bytes]
+
+
+def stored_files(connection: sqlite3.Connection) -> dict[str, Stored]:
+    """What is known of every indexed file: path -> (fingerprint, content hash)."""
+    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, inode, hash FROM captures")
+    return {
+        path: (Fingerprint(size, mtime_ns, ctime_ns, inode), content)
+        for path, size, mtime_ns, ctime_ns, inode, content in rows
+    }
+
+
+def problems(
+    connection: sqlite3.Connection, *, path: str | None = None, limit: int | None = None
+) -> list[Problem]:
+    """What is wrong, by path and line."""
+    rows = connection.execute(
+        "SELECT path, code, reason, line, hint FROM problems WHERE ?1 IS NULL OR path = ?1 "
+        "ORDER BY path, line, problem LIMIT ?2",
+        (path, -1 if limit is None else limit),
+    )
+    return [Problem(*row) for row in rows]
+
+
+def stored_file(connection: sqlite3.Connection, path: str) -> Stored | None:
+    """What is known of one indexed file."""
+    row = connection.execute(
+        "SELECT size, mtime_ns, ctime_ns, inode, hash FROM captures WHERE path = ?", (path,)
+    ).fetchone()
+    return (Fingerprint(*row[:4]), row[4]) if row else None
+
+
+def pending(connection: sqlite3.Connection, model: str) -> int:
+    """How many notes have a text that waits for its vector and may still get it."""
+    found = connection.execute(
+        "SELECT COUNT(DISTINCT p.row) FROM passages p "
+        "LEFT JOIN vectors v ON v.model = ?1 AND v.key = p.key "
+        "LEFT JOIN failures f ON f.model = ?1 AND f.key = p.key "
+        "WHERE v.label IS NULL AND COALESCE(f.attempts, 0) < ?2",
+        (model, MAX_ATTEMPTS),
+    )
+    return int(found.fetchone()[0])

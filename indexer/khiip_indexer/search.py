@@ -1,0 +1,118 @@
+"""Search by meaning: the graph proposes, stored vectors decide, exact search stands behind."""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections.abc import Iterable
+
+from khiip_indexer import queries
+from khiip_indexer.graphs import GraphKeeper
+from khiip_indexer.records import Filters, Hit, Ranking
+from khiip_indexer.types import ModelIdentity
+from khiip_indexer.vectors import Graph, Vector, cosines
+
+# A capture may own many neighbouring vectors, so more labels are asked for than hits.
+_LABELS_PER_HIT = 4
+_LEAST_LABELS = 64
+_MOST_LABELS = 4096
+_PIECE = 4096
+# Up to here a process that answers once reads every vector faster than it loads a graph.
+_EXACT_IN_ONE_GO = 50_000
+
+Best = dict[int, float]
+
+
+class Search:
+    """One search over one connection; `run` may be called once or often."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, graphs: GraphKeeper, model: ModelIdentity
+    ) -> None:
+        self._connection = connection
+        self._graphs = graphs
+        self._model = model
+
+    def run(
+        self,
+        vector: Vector,
+        filters: Filters,
+        *,
+        limit: int,
+        offset: int,
+        min_score: float | None,
+    ) -> Ranking:
+        """The page of captures whose best vector is nearest; one hit a capture."""
+        wanted = offset + limit + 1
+        best = self._by_graph(vector, filters, wanted)
+        if best is None:
+            best = self._exactly(vector, filters)
+        if min_score is not None:
+            best = {row: score for row, score in best.items() if score >= min_score}
+        hits = self._hits(best, wanted)
+        degraded = self._graphs.degraded
+        return Ranking(
+            hits=tuple(hits[offset : offset + limit]),
+            total_candidates=queries.count(self._connection, filters),
+            has_more=len(hits) > offset + limit,
+            degraded=(degraded,) if degraded else (),
+        )
+
+    def _by_graph(self, vector: Vector, filters: Filters, wanted: int) -> Best | None:
+        """Best score by capture row from the graph; None where it cannot promise the top."""
+        graph = self._graph()
+        if graph is None:
+            return None
+        asked = max(_LEAST_LABELS, wanted * _LABELS_PER_HIT)
+        while asked <= min(_MOST_LABELS, len(graph) // 4):
+            labels = graph.nearest(vector, asked)
+            if labels is None:
+                return None
+            found = queries.vectors_of_labels(self._connection, labels, filters)
+            best = _score(vector, found)
+            if len(best) >= wanted:
+                return best
+            # Few of them pass the filters: ask for as many more as that share suggests.
+            asked = max(asked * 2, asked * wanted * 2 // max(1, len(best)))
+        return None
+
+    def _graph(self) -> Graph | None:
+        graph = self._graphs.current()
+        if graph is None and self._is_large():
+            self._graphs.load(self._model)
+            graph = self._graphs.current()
+        return graph
+
+    def _is_large(self) -> bool:
+        last = self._connection.execute("SELECT MAX(label) FROM vectors").fetchone()[0]
+        return (last or 0) > _EXACT_IN_ONE_GO
+
+    def _exactly(self, vector: Vector, filters: Filters) -> Best:
+        best: Best = {}
+        pieces = queries.vectors_of_filters(self._connection, self._model.key, filters, _PIECE)
+        for piece in pieces:
+            _score(vector, piece, best)
+        return best
+
+    def _hits(self, best: Best, wanted: int) -> list[Hit]:
+        floor = min(heapq.nlargest(wanted, best.values()), default=0.0)
+        rows = [row for row, score in best.items() if score >= floor]
+        records = queries.by_rows(self._connection, rows)
+        hits = [Hit(record, best[row]) for row, record in records.items()]
+        hits.sort(key=lambda hit: hit.record.vault_path)
+        hits.sort(key=lambda hit: hit.record.recorded_at, reverse=True)
+        hits.sort(key=lambda hit: hit.score, reverse=True)
+        return hits[:wanted]
+
+
+def _score(vector: Vector, found: Iterable[queries.Scorable], best: Best | None = None) -> Best:
+    """Each capture row's best cosine; a capture is as near as its nearest passage."""
+    best = {} if best is None else best
+    pairs = list(found)
+    if not pairs:
+        return best
+    for (row, _), score in zip(pairs, cosines(vector, [blob for _, blob in pairs]), strict=True):
+        value = float(score)
+        if value > best.get(row, -2.0):
+            best[row] = value
+    return best

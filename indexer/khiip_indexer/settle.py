@@ -1,0 +1,158 @@
+"""Ids and supersession chains settled across notes, inside the transaction that changed them."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import sqlite3
+from collections.abc import Iterable
+
+from khiip_indexer.captures import derived_id
+from khiip_indexer.chains import Claim, owner, settle_chains
+from khiip_indexer.store import put_problems, replace_problems
+from khiip_indexer.types import Problem
+
+
+def settle_ids(connection: sqlite3.Connection, wanted: Iterable[str]) -> None:
+    """Give each of these ids to one note; every other claimant gets an id from its path."""
+    for identity in set(wanted):
+        claims = _claims(connection, identity)
+        if not claims:
+            continue
+        winner = owner(claims)
+        _assign(connection, winner, identity, None)
+        for loser in claims:
+            if loser is not winner:
+                _assign(connection, loser, _free_id(connection, loser.path), winner.path)
+
+
+def _claims(connection: sqlite3.Connection, identity: str) -> list[Claim]:
+    rows = connection.execute(
+        "SELECT path, declared_id IS NOT NULL, recorded_at FROM captures WHERE declared_id = ? "
+        "UNION SELECT path, 0, recorded_at FROM captures "
+        "WHERE derived_id = ? AND declared_id IS NULL",
+        (identity, identity),
+    )
+    return [Claim(path, bool(declared), recorded_at) for path, declared, recorded_at in rows]
+
+
+def _assign(
+    connection: sqlite3.Connection, claim: Claim, identity: str, kept_by: str | None
+) -> None:
+    connection.execute(
+        "UPDATE captures SET id = ?, head_id = ? WHERE path = ? AND id <> ?",
+        (identity, identity, claim.path, identity),
+    )
+    problems = [_duplicate(claim, kept_by)] if kept_by and claim.declared else []
+    put_problems(connection, claim.path, "ids", problems)
+
+
+def _duplicate(claim: Claim, kept_by: str) -> Problem:
+    return Problem(
+        path=claim.path,
+        code="duplicate_id",
+        reason=f"the id in this note belongs to {kept_by}, which was recorded first",
+        hint="Give one of the two notes another id.",
+    )
+
+
+def _free_id(connection: sqlite3.Connection, path: str) -> str:
+    salt = 0
+    while True:
+        candidate: str = derived_id(path, salt)
+        taken = connection.execute(
+            "SELECT 1 FROM captures WHERE (id = ? OR declared_id = ?) AND path <> ?",
+            (candidate, candidate, path),
+        ).fetchone()
+        if taken is None:
+            return candidate
+        salt += 1
+
+
+def settle_heads(connection: sqlite3.Connection) -> None:
+    """Find the current version of every chain anew; only notes with pointers cost anything."""
+    successors = _successors(connection)
+    ages = _ages(connection, successors)
+    chains = settle_chains(successors, ages)
+    _reset(connection)
+    connection.executemany(
+        "UPDATE captures SET head_id = ?, is_head = (id = ?), next_id = ? WHERE id = ?",
+        [(head, head, successors.get(member), member) for member, head in chains.heads.items()],
+    )
+    replace_problems(connection, "chains", _ring_problems(connection, chains.circular))
+
+
+def _successors(connection: sqlite3.Connection) -> dict[str, str]:
+    rows = connection.execute(
+        "SELECT id, folder, superseded_by, supersedes FROM captures "
+        "WHERE superseded_by IS NOT NULL OR supersedes <> '[]' ORDER BY recorded_at, path"
+    ).fetchall()
+    successors: dict[str, str] = {}
+    for newer, folder, _, supersedes in rows:
+        for pointer in json.loads(supersedes):
+            older = _resolve(connection, pointer, folder)
+            if older is not None and older != newer:
+                successors[older] = newer  # the newest note that names it wins
+    for older, folder, superseded_by, _ in rows:
+        target = _resolve(connection, superseded_by, folder) if superseded_by else None
+        if target is not None and target != older:
+            successors[older] = target  # what a note says of itself wins over what others say
+    return successors
+
+
+def _resolve(connection: sqlite3.Connection, pointer: str, folder: str) -> str | None:
+    """The id of the note that a pointer means: an id, a path, or a link as Obsidian reads it."""
+    target = pointer.strip()
+    found = connection.execute(
+        "SELECT id FROM captures WHERE id = ? OR declared_id = ? ORDER BY id = ? DESC",
+        (target, target, target),
+    ).fetchone()
+    return str(found[0]) if found else _by_path(connection, target, folder)
+
+
+def _by_path(connection: sqlite3.Connection, target: str, folder: str) -> str | None:
+    plain = target.partition("#")[0].strip().removesuffix(".md").lstrip("/")
+    beside = posixpath.normpath(f"{folder}{plain}") if plain else ""
+    name = plain.rpartition("/")[2].casefold()
+    rows = connection.execute("SELECT path, id FROM captures WHERE name = ?", (name,)).fetchall()
+    stems = [(path.rpartition(".")[0], identity) for path, identity in rows]
+    for wanted in (plain, beside):
+        for stem, identity in stems:
+            if stem == wanted:
+                return str(identity)
+    ends = [pair for pair in stems if "/" not in plain or pair[0].endswith(f"/{plain}")]
+    nearest = min(ends, key=lambda pair: (len(pair[0]), pair[0]), default=None)
+    return str(nearest[1]) if nearest else None
+
+
+def _ages(connection: sqlite3.Connection, successors: dict[str, str]) -> dict[str, tuple[str, str]]:
+    ages: dict[str, tuple[str, str]] = {}
+    for member in {*successors, *successors.values()}:
+        row = connection.execute(
+            "SELECT recorded_at, path FROM captures WHERE id = ?", (member,)
+        ).fetchone()
+        ages[member] = (row[0], row[1])
+    return ages
+
+
+def _reset(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "UPDATE captures SET head_id = id, is_head = 1, next_id = NULL "
+        "WHERE is_head = 0 OR next_id IS NOT NULL"
+    )
+
+
+def _ring_problems(connection: sqlite3.Connection, circular: frozenset[str]) -> list[Problem]:
+    paths = [
+        connection.execute("SELECT path FROM captures WHERE id = ?", (member,)).fetchone()[0]
+        for member in circular
+    ]
+    return [
+        Problem(
+            path=path,
+            code="circular_supersession",
+            reason="this note and its successors replace each other in a ring",
+            hint="Remove one superseded_by or supersedes; until then the newest note is shown.",
+        )
+        for path in sorted(paths)
+    ]

@@ -1,0 +1,140 @@
+"""What there is to do: the vault as it is on disk, held against the index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from khiip_indexer import plan, queries
+from khiip_indexer.errors import DeletionBrake, NotFound, VaultError
+from khiip_indexer.index import VaultIndex
+from khiip_indexer.note_hash import content_hash
+from khiip_indexer.records import SyncReport
+from khiip_indexer.store import get_meta
+from khiip_indexer.types import Fingerprint, Problem
+from khiip_indexer.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Every note's fingerprint, and what of the vault could not be looked at."""
+
+    files: dict[str, Fingerprint]
+    problems: tuple[Problem, ...]
+    offline: frozenset[str]
+    started_ns: int
+
+    def hides(self, path: str) -> bool:
+        """Whether a note that was not seen may still be there: evicted, or in a closed folder."""
+        return path in self.offline or any(
+            path.startswith(f"{problem.path}/") for problem in self.problems
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one sync will do.
+
+    `reread` are notes to project again although their bytes are the same; `kept` are notes that
+    are gone from the vault and stay in the index because too many went at once.
+    """
+
+    scan: Scan
+    changes: plan.Changes
+    unchanged: int
+    stored: int
+    reread: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+    def rereading(self, paths: Collection[str] | None) -> Work:
+        """Also read these again, of the notes that are otherwise left alone; None means all."""
+        changes = self.changes
+        planned = {*changes.added, *changes.changed, *(new for _, new in changes.moved)}
+        wanted = self.scan.files.keys() if paths is None else set(paths)
+        again = tuple(p for p in self.scan.files if p in wanted and p not in planned)
+        return replace(self, reread=again)
+
+    def braked(self) -> Work:
+        """Deletions taken out when they look like a lost drive."""
+        removed = self.changes.removed
+        if not plan.looks_lost(self.stored, len(removed)):
+            return self
+        return replace(self, changes=replace(self.changes, removed=()), kept=removed)
+
+    @property
+    def touches_text(self) -> bool:
+        """Whether any stored note changes."""
+        changes = self.changes
+        return any((changes.added, changes.changed, changes.moved, changes.removed, self.reread))
+
+
+def plan_work(index: VaultIndex) -> Work:
+    """Compare the vault with the index; opens only files whose fingerprint is new."""
+    stored = queries.stored_files(index.database.read())
+    scan = _scan(index.vault)
+    known = {path: fingerprint for path, (fingerprint, _) in stored.items()}
+    compared = plan.compare(scan.files, known, int(index.meta("indexed_at_ns") or 0))
+    missing = tuple(path for path in compared.missing if not scan.hides(path))
+    hashes = _content_hashes(index.vault, compared.suspects, known.keys(), bool(missing))
+    contents = {path: content for path, (_, content) in stored.items()}
+    changes = plan.resolve(hashes, contents, missing)
+    return Work(scan, changes, compared.unchanged, len(stored))
+
+
+def _scan(vault: Vault) -> Scan:
+    started = time.time_ns()
+    files = dict(vault.scan())
+    return Scan(files, tuple(vault.problems), frozenset(vault.offline), started)
+
+
+def _content_hashes(
+    vault: Vault, suspects: Iterable[str], known: Collection[str], any_missing: bool
+) -> dict[str, bytes]:
+    """Hashes of the files that must be told apart.
+
+    A new file is only read here when a note is missing, since only then it may be that note,
+    moved. A file that cannot be read counts as changed: reading it again will say why.
+    """
+    hashes: dict[str, bytes] = {}
+    for path in suspects:
+        hashes[path] = b""
+        if any_missing or path in known:
+            try:
+                hashes[path] = content_hash(vault.read(path)[0])
+            except (NotFound, VaultError):
+                continue
+    return hashes
+
+
+def brake(kept: int) -> DeletionBrake:
+    """What is said when deletions were held back."""
+    return DeletionBrake(
+        f"{kept} notes, most of the index, are gone from the vault; "
+        "none of them was dropped from the index.",
+        hint="Is the drive mounted and synced? If you deleted them: "
+        "khiipd reindex --accept-deletions.",
+    )
+
+
+def pending_notes(index: VaultIndex) -> int:
+    """How many notes have a text that still waits for its vector."""
+    connection = index.database.read()
+    if get_meta(connection, "pending") is None:
+        return 0
+    return queries.pending(connection, index.meta("model_key") or "")
+
+
+def check(index: VaultIndex) -> SyncReport:
+    """What a run would do; reads only."""
+    work = plan_work(index)
+    changes = work.changes
+    return SyncReport(
+        seen=len(work.scan.files),
+        added=len(changes.added),
+        changed=len(changes.changed),
+        moved=len(changes.moved),
+        removed=len(changes.removed),
+        unchanged=work.unchanged,
+        pending=pending_notes(index),
+    )
