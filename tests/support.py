@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from khiip_indexer.config import Overrides, Settings, load_settings
 from khiip_indexer.errors import ModelError
 from khiip_indexer.types import ModelIdentity, Spans
-from numpy.typing import NDArray
 
 FAKE_DIMENSION = 64
 
@@ -20,7 +21,8 @@ class FakeEmbedder:
     """Bags of hashed words as vectors: texts that share words are near, the rest is not.
 
     A text is one piece per run of non-blank characters. `calls` counts calls of `embed`, `texts`
-    keeps every text in order, and a text for which `fail_on` is true raises ModelError.
+    keeps every text in order; a text for which `fail_on` is true raises as a native library
+    would, and with `missing` set there is no model at all.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class FakeEmbedder:
         digest = hashlib.sha256(f"{name}:{dimension}".encode()).hexdigest()
         self._identity = ModelIdentity(name, digest, dimension, "mean", 256)
         self.fail_on = fail_on
+        self.missing = False
         self.calls = 0
         self.texts: list[str] = []
 
@@ -41,11 +44,13 @@ class FakeEmbedder:
         return self._identity
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.missing:
+            raise ModelError("model not found: model.onnx", hint="Reinstall khiip.")
         self.calls += 1
         self.texts.extend(texts)
         for text in texts:
             if self.fail_on is not None and self.fail_on(text):
-                raise ModelError("The model failed on a text.", code="embedding_failed")
+                raise RuntimeError("the model failed on a text")
         rows = [word_vector(text, self._identity.dimension) for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self._identity.dimension), np.float32)
 

@@ -1,0 +1,242 @@
+"""The composition root of `serve`: opens everything, runs it, closes everything."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import ipaddress
+import json
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from khiip_indexer.embedder import Embedder, MiniLM
+
+from khiip_indexer import __version__
+from khiip_indexer.atomic import write_file
+from khiip_indexer.config import Homes, Settings
+from khiip_indexer.errors import KhiipError, PortInUse, UsageError
+from khiip_indexer.index import VaultIndex
+from khiip_indexer.sync import Syncer
+from khiip_sidecar.auth import key_path, load_or_make_key
+from khiip_sidecar.client import SIDECAR_FILE
+from khiip_sidecar.http.answers import App
+from khiip_sidecar.http.app import make_app
+from khiip_sidecar.http.security import Access
+from khiip_sidecar.operations import Operations
+from khiip_sidecar.recall import RecallService
+from khiip_sidecar.worker import IndexWorker
+
+log = logging.getLogger(__name__)
+
+STOP_INDEXING_SECONDS = 2.0
+STOP_ANSWERING_SECONDS = 1
+# A query of 10,000 characters in a script of three bytes each is 90 KB once percent-encoded.
+MAX_HEAD_BYTES = 256 * 1024
+
+Address = tuple[str, int]
+
+
+def serve(
+    settings: Settings,
+    host: str | None = None,
+    port: int | None = None,
+    *,
+    embedder: Embedder | None = None,
+    on_ready: Callable[[Daemon], None] | None = None,
+) -> int:
+    """Serve one vault until a signal or `Daemon.stop`; gives the process's exit code.
+
+    Raises PortInUse or VaultLocked before anything is changed. `on_ready` is called once requests
+    are taken.
+    """
+    with contextlib.ExitStack() as stack:
+        name = host or settings.host
+        listener = stack.enter_context(bind(name, settings.port if port is None else port))
+        index = stack.enter_context(VaultIndex.open(settings, write=True, role="serve"))
+        model = embedder or MiniLM(
+            settings.model_dir, cache_dir=settings.homes.cache, threads=settings.threads
+        )
+        daemon = Daemon(index, model, listener, name)
+        stack.enter_context(_stopping_on_signals(daemon))
+        daemon.run(on_ready)
+    return 0
+
+
+class Daemon:
+    """One vault being served: the index, the thread that keeps it current, the HTTP server."""
+
+    def __init__(
+        self, index: VaultIndex, embedder: Embedder, listener: socket.socket, name: str
+    ) -> None:
+        self._index = index
+        self._listener = listener
+        self.address: Address = listener.getsockname()[:2]
+        self._worker = IndexWorker(Syncer(index, embedder), embedder)
+        service = RecallService(index, embedder, worker=self._worker)
+        self._key = CurrentKey(index.settings.homes)
+        access = Access((name, self.address[0]), self._key)
+        app = make_app(Operations(service, address=self.address), access)
+        self._server = _Server(_config(app))
+
+    @property
+    def url(self) -> str:
+        return url_of(self.address)
+
+    def run(self, on_ready: Callable[[Daemon], None] | None = None) -> None:
+        """Serve until stopped; the thread's work ends at its next step and keeps what it did."""
+        self._key()  # a key that cannot be had must stop the start, not the first request
+        self._server.when_started = lambda: on_ready(self) if on_ready else None
+        with _announced(self._index, self.url):
+            self._worker.start()
+            try:
+                self._server.run([self._listener])
+            finally:
+                if not self._worker.stop(STOP_INDEXING_SECONDS):
+                    log.warning("indexing did not stop in time; it goes on at the next start")
+
+    def stop(self) -> None:
+        """Have `run` return soon; safe from a signal handler and from any thread."""
+        self._server.should_exit = True
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: uvicorn raises them again after its own shutdown, which would end
+    the process before the index is closed."""
+
+    when_started: Callable[[], None] = staticmethod(lambda: None)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.when_started()
+
+
+def _config(app: App) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        loop="asyncio",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_graceful_shutdown=STOP_ANSWERING_SECONDS,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+    )
+
+
+class CurrentKey:
+    """The key as the file holds it now, so that a rotated key counts without a restart."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes = homes
+        self._known: tuple[tuple[int, int, int] | None, str] = (None, "")
+
+    def __call__(self) -> str:
+        mark = _mark(key_path(self._homes))
+        if mark is None or mark != self._known[0]:
+            key = load_or_make_key(self._homes)
+            self._known = (_mark(key_path(self._homes)), key)
+        return self._known[1]
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    return seen.st_mtime_ns, seen.st_ino, seen.st_size
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens on the address; the system picks the port when it is 0."""
+    try:
+        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageError(
+            f"{host} is not an address of this machine.", hint="Give --host 127.0.0.1."
+        ) from error
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            # Without it a restart would wait for connections that have long been closed.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise _cannot_listen(host, port, error) from error
+    return listener
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> KhiipError:
+    if error.errno == errno.EADDRINUSE:
+        return PortInUse(
+            f"Something else listens on {host} port {port}.",
+            hint="Stop it, or give another port with --port.",
+        )
+    return UsageError(
+        f"Cannot listen on {host} port {port}: {error.strerror}.",
+        hint="Give an address of this machine with --host and a port above 1023 with --port.",
+        code="cannot_listen",
+    )
+
+
+def url_of(address: Address) -> str:
+    """Where a client on this machine reaches the address."""
+    host, port = address
+    parsed = ipaddress.ip_address(host)
+    if parsed.is_unspecified:
+        host = "127.0.0.1" if parsed.version == 4 else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextlib.contextmanager
+def _announced(index: VaultIndex, url: str) -> Iterator[None]:
+    """`.khiip/sidecar.json` tells other programs where to ask, for as long as there is someone."""
+    path = index.settings.state / SIDECAR_FILE
+    said = {
+        "url": url,
+        "pid": os.getpid(),
+        "vault_id": index.vault_id,
+        "version": __version__,
+    }
+    write_file(path, json.dumps(said).encode() + b"\n")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _stopping_on_signals(daemon: Daemon) -> Iterator[None]:
+    """SIGTERM and SIGINT stop gracefully; a second one interrupts at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
+        return
+    before: dict[int, object] = {}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        daemon.stop()
+        for each, handler in before.items():
+            signal.signal(each, handler)  # type: ignore[arg-type]
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        before[number] = signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)  # type: ignore[arg-type]

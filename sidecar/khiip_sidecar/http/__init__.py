@@ -1,0 +1,1 @@
+"""The REST face: routes, its guard, and errors as JSON."""

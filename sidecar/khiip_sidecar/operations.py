@@ -1,0 +1,163 @@
+"""Every operation once: parameters as texts in, the data that REST sends out.
+
+HTTP routes and the command line both call these, so that no two faces can differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from khiip_indexer import __version__
+from khiip_indexer.database import DATABASE_FILE
+from khiip_indexer.errors import UsageError
+from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord, Filters
+from khiip_sidecar import wire_params, wire_views
+from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, RecallService
+from khiip_sidecar.wire_parse import Given, parse
+from khiip_sidecar.wire_views import Json
+
+Values = Mapping[str, Any]
+INDEX_OPTIONS = ("full", "accept_deletions")
+
+
+class Operations:
+    """The wire's verbs over one service; `address` is where the service listens, or would."""
+
+    def __init__(
+        self,
+        service: RecallService,
+        *,
+        address: tuple[str, int] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._service = service
+        self._now = now
+        settings = service.settings
+        self._address = address or (settings.host, settings.port)
+
+    def recall(self, params: Given) -> Json:
+        """Search by meaning."""
+        said = self._parsed(wire_params.RECALL, params)
+        result = self._service.recall(
+            RecallRequest(
+                query=said["query"],
+                filters=filters_of(said),
+                limit=said["limit"],
+                offset=said["offset"],
+                min_score=said["min_score"],
+            )
+        )
+        return self._search(result, said, max_tokens=said["max_tokens"])
+
+    def related(self, params: Given) -> Json:
+        """Captures near a given one."""
+        said = self._parsed(wire_params.RELATED, params)
+        result = self._service.related(
+            capture_id=said["id"], path=said["path"], limit=said["limit"], offset=said["offset"]
+        )
+        return self._search(result, said)
+
+    def captures(self, params: Given) -> list[Json]:
+        """Captures, newest first."""
+        said = self._parsed(wire_params.CAPTURES, params)
+        records = self._service.captures(
+            filters_of(said), limit=said["limit"], offset=said["offset"]
+        )
+        if said["view"] == "lean":
+            return [wire_views.lean_row(record, said["excerpt_chars"]) for record in records]
+        return [self._full(record) for record in records]
+
+    def capture(self, capture_id: str) -> Json:
+        """One full capture."""
+        return self._full(self._service.capture(capture_id))
+
+    def refetch(self, capture_id: str, params: Given) -> Json:
+        """Read one note again; the full capture."""
+        said = self._parsed(wire_params.REFETCH, params)
+        return self._full(self._service.refetch(capture_id, said["dimension"]))
+
+    def health(self) -> Json:
+        return wire_views.health_view(
+            self._service.health(),
+            version=__version__,
+            schema=STRUCTURED_SCHEMA_VERSION,
+            db_path=self._database_path(),
+        )
+
+    def meta(self) -> Json:
+        return wire_views.meta_view(
+            self._service.settings,
+            self._address,
+            self._service.embedder.identity,
+            __version__,
+            STRUCTURED_SCHEMA_VERSION,
+        )
+
+    def index_state(self) -> Json:
+        return wire_views.index_view(self._service.work(), self._service.counts())
+
+    def start_index(self, body: object = None) -> Json:
+        """Have the vault read again in the background; `body` may set `full` and
+        `accept_deletions`. Gives the state just after.
+        """
+        options = _index_options({} if body is None else body)
+        self._service.start_index(**options)
+        return self.index_state()
+
+    def _parsed(self, table: tuple[wire_params.Parameter, ...], params: Given) -> Values:
+        return parse(table, params, self._now())
+
+    def _full(self, record: CaptureRecord) -> Json:
+        service = self._service
+        return wire_views.full_capture(
+            record, service.payload(record), service.problems(record.vault_path)
+        )
+
+    def _search(self, result: RecallResult, said: Values, max_tokens: int | None = None) -> Json:
+        rows = (self._row(hit, said) for hit in result.hits)
+        kept, tokens, cut = wire_views.within_budget(rows, max_tokens)
+        return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
+
+    def _row(self, hit: RecalledHit, said: Values) -> Json:
+        if said["view"] == "full":
+            return wire_views.full_hit(self._full(hit.record), hit.score, weak=hit.weak)
+        return wire_views.lean_hit(
+            hit.record, hit.score, weak=hit.weak, excerpt_chars=said["excerpt_chars"]
+        )
+
+    def _database_path(self) -> str:
+        """Relative to the vault; the name alone when the index is kept elsewhere."""
+        settings = self._service.settings
+        path = settings.state / DATABASE_FILE
+        if path.is_relative_to(settings.vault):
+            return path.relative_to(settings.vault).as_posix()
+        return DATABASE_FILE
+
+
+def filters_of(said: Values) -> Filters:
+    """The filters that parsed parameters name."""
+    return Filters(
+        sources=said["source"],
+        tags=said["tag"],
+        folders=said["folder"],
+        authors=said["author"],
+        since=said["since"],
+        until=said["until"],
+        include_archived=said["include_archived"],
+    )
+
+
+def _index_options(body: object) -> dict[str, bool]:
+    if not isinstance(body, Mapping):
+        raise UsageError("The body must be a JSON object.", hint='For example {"full": true}.')
+    options = dict.fromkeys(INDEX_OPTIONS, False)
+    for name, value in body.items():
+        if name not in options or not isinstance(value, bool):
+            raise UsageError(
+                "The body may hold `full` and `accept_deletions`, each true or false.",
+                hint='For example {"full": true}.',
+            )
+        options[name] = value
+    return options

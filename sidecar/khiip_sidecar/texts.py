@@ -1,0 +1,19 @@
+"""Texts from clients made safe: for stores and models, and for error sentences; pure."""
+
+from __future__ import annotations
+
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[^\x20-\x7e\xa1-\ud7ff\ue000-\U0010ffff]")
+
+
+def clean_text(text: str) -> str:
+    """A text that any store and any encoder takes: no NUL, no half of a surrogate pair."""
+    return _SURROGATE.sub("\ufffd", text.replace("\0", " "))
+
+
+def shown(text: str, most: int = 60) -> str:
+    """A client's text as an error may repeat it: short, printable."""
+    safe = _UNPRINTABLE.sub("\ufffd", text[:most])
+    return safe if len(text) <= most else f"{safe}…"

@@ -1,0 +1,181 @@
+"""The indexing thread: one sync at a time, its progress readable at any moment."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from khiip_indexer.errors import Busy, DeletionBrake, KhiipError
+from khiip_indexer.records import Phase, Progress, SyncReport
+
+if TYPE_CHECKING:
+    from khiip_indexer.embedder import Embedder
+
+    from khiip_indexer.sync import Syncer
+
+log = logging.getLogger(__name__)
+
+State = Literal["ready", "warming", "indexing", "suspect"]
+REFETCH_PATIENCE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """What the thread does: `done` of `total` in this `phase`, `rate` a second.
+
+    `error` is the sentence of the last run's failure; None once a run went well.
+    """
+
+    state: State
+    phase: Phase | None = None
+    done: int = 0
+    total: int = 0
+    rate: float | None = None
+    seconds_left: float | None = None
+    path: str | None = None
+    error: str | None = None
+    last_report: SyncReport | None = None
+
+
+def idle_state() -> WorkerState:
+    """The state of a process that does no indexing."""
+    return WorkerState("ready")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    full: bool = False
+    accept_deletions: bool = False
+
+
+class IndexWorker:
+    """Runs syncs in a thread of its own, asked for by `ask`; also the one door to `refetch`."""
+
+    def __init__(
+        self, syncer: Syncer, embedder: Embedder, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._syncer = syncer
+        self._embedder = embedder
+        self._clock = clock
+        self._state = idle_state()
+        self._guard = threading.Lock()
+        self._writing = threading.Lock()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._asked = False
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._phase_began = (0.0, 0)
+
+    def start(self) -> None:
+        """Load the model and catch up with the vault, in the background."""
+        self._set(state="warming")
+        self._asked = True
+        self._jobs.put(_Job())
+        self._thread = threading.Thread(target=self._work, name="khiip-indexing", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Stop at the next step of the running sync; False when that took over `timeout` seconds.
+
+        What was done is kept: every change is its own transaction.
+        """
+        self._stopping.set()
+        self._syncer.stop()
+        self._jobs.put(None)
+        if self._thread is None:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def state(self) -> WorkerState:
+        """A snapshot that does not change any more."""
+        return self._state
+
+    def ask(self, *, full: bool = False, accept_deletions: bool = False) -> None:
+        """Have one more sync run; raises Busy while one runs or waits."""
+        with self._guard:
+            if self._asked:
+                raise Busy("Indexing is already under way.", hint="Wait until it has finished.")
+            self._asked = True
+        self._set(state="indexing", phase="scan", done=0, total=0)
+        self._jobs.put(_Job(full, accept_deletions))
+
+    def refetch(self, path: str) -> None:
+        """Read and embed one note again, now; waits for a running sync for ten seconds at most."""
+        if not self._writing.acquire(timeout=REFETCH_PATIENCE_SECONDS):
+            raise Busy("Indexing is under way.", hint="Try again when it has finished.")
+        try:
+            self._syncer.refetch(path)
+        finally:
+            self._writing.release()
+
+    def _work(self) -> None:
+        self._guarded(self._warm)
+        while (job := self._jobs.get()) is not None and not self._stopping.is_set():
+            with self._writing:
+                self._guarded(lambda job=job: self._sync(job))  # type: ignore[misc]
+            with self._guard:
+                self._asked = False
+
+    def _warm(self) -> None:
+        self._embedder.embed(["warm"])
+
+    def _sync(self, job: _Job) -> None:
+        self._phase_began = (self._clock(), 0)
+        self._set(state="indexing", phase="scan", done=0, total=0)
+        report = self._syncer.run(
+            full=job.full, accept_deletions=job.accept_deletions, progress=self._advance
+        )
+        self._settle("ready", None)
+        self._set(last_report=report)
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """A failure is kept for people to see, and the service goes on answering."""
+        try:
+            step()
+        except DeletionBrake as error:
+            self._settle("suspect", error.sentence)
+        except KhiipError as error:
+            log.warning("indexing failed: %s", error.sentence)
+            self._settle("ready", error.sentence)
+        except Exception as error:
+            log.exception("indexing failed")
+            self._settle("ready", f"Indexing failed: {type(error).__name__}.")
+
+    def _settle(self, state: State, error: str | None) -> None:
+        self._set(
+            state=state,
+            error=error,
+            phase=None,
+            rate=None,
+            seconds_left=None,
+            path=None,
+            done=0,
+            total=0,
+        )
+
+    def _advance(self, progress: Progress) -> None:
+        if self._stopping.is_set():
+            self._syncer.stop()  # once more: a run forgets a stop that came before its start
+        now = self._clock()
+        if progress.phase != self._state.phase:
+            self._phase_began = (now, progress.done)
+        began, first = self._phase_began
+        rate = (progress.done - first) / (now - began) if now > began else 0.0
+        left = max(0, progress.total - progress.done)
+        self._set(
+            phase=progress.phase,
+            done=progress.done,
+            total=progress.total,
+            path=progress.path,
+            rate=rate or None,
+            seconds_left=left / rate if rate else None,
+        )
+
+    def _set(self, **changes: object) -> None:
+        self._state = replace(self._state, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,62 @@
+"""Points in time as people write them in a filter."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from khiip_indexer.errors import UsageError
+from khiip_sidecar.times import time_bound
+
+NOW = datetime(2026, 3, 31, 12, 30, 5, 999, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("2025", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("2025-02", "2025-02-01T00:00:00Z", "2025-03-01T00:00:00Z"),
+        ("2025-12", "2025-12-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("2024-02-28", "2024-02-28T00:00:00Z", "2024-02-29T00:00:00Z"),
+        ("2025-01-31T09:30:00Z", "2025-01-31T09:30:00Z", "2025-01-31T09:30:00Z"),
+        ("2025-01-31T09:30:00+02:00", "2025-01-31T07:30:00Z", "2025-01-31T07:30:00Z"),
+        ("2025-01-31 09:30", "2025-01-31T09:30:00Z", "2025-01-31T09:30:00Z"),
+        ("7d", "2026-03-24T12:30:05Z", "2026-03-24T12:30:05Z"),
+        ("2w", "2026-03-17T12:30:05Z", "2026-03-17T12:30:05Z"),
+        ("1m", "2026-02-28T12:30:05Z", "2026-02-28T12:30:05Z"),
+        ("3M", "2025-12-31T12:30:05Z", "2025-12-31T12:30:05Z"),
+        ("1y", "2025-03-31T12:30:05Z", "2025-03-31T12:30:05Z"),
+        (" 0d ", "2026-03-31T12:30:05Z", "2026-03-31T12:30:05Z"),
+    ],
+)
+def test_a_bound_is_a_start_or_the_end_of_what_was_named(text: str, since: str, until: str) -> None:
+    assert time_bound("since", text, NOW, end=False) == since
+    assert time_bound("until", text, NOW, end=True) == until
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2025-13", "2025-02-30", "0000", "99999y", "7", "-7d", "7d ago", "٢٠٢٥"],
+)
+def test_what_is_no_time_is_an_error_that_shows_how_to_write_one(text: str) -> None:
+    with pytest.raises(UsageError, match="`since` is not a time") as caught:
+        time_bound("since", text, NOW, end=False)
+    assert "7d" in (caught.value.hint or "")
+
+
+def test_the_end_of_the_last_year_there_is_is_an_error_and_no_crash() -> None:
+    with pytest.raises(UsageError):
+        time_bound("until", "9999", NOW, end=True)
+
+
+@given(st.text(max_size=40), st.booleans())
+def test_any_text_gives_a_time_or_a_usage_error(text: str, end: bool) -> None:
+    try:
+        bound = time_bound("until", text, NOW, end=end)
+    except UsageError:
+        return
+    assert datetime.fromisoformat(bound).tzinfo is not None
+    assert len(bound) == len("2025-01-01T00:00:00Z")
