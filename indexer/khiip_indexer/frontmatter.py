@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from khiip_indexer.frontmatter_checks import content_problems, second_block
+from khiip_indexer.frontmatter_checks import PLACEHOLDER, content_problems, second_block
 from khiip_indexer.frontmatter_recovery import Broken, Sheet, cut_entries, recover
 from khiip_indexer.note_text import decode_note
 from khiip_indexer.types import Frontmatter, FrontmatterState, Problem, Value
@@ -125,7 +125,7 @@ def _strict(block: _Block) -> _Reading:
     if len(block.text) > MAX_BLOCK:
         return _Reading(block, reason=f"longer than {MAX_BLOCK:,} characters")
     try:
-        loaded = _load(block.text)
+        loaded = _load(block.text + "\n")
     except YamlError as error:
         line = block.text.count("\n", 0, error.index)
         return _Reading(block, reason=error.reason, line=line)
@@ -169,7 +169,7 @@ def _is_mapping(block: str) -> bool:
 
 def _literal_values(reading: _Reading, path: str, first_line: int) -> Iterator[Problem]:
     # A template's placeholders break YAML too; that is one cause, and it is reported as such.
-    broken = [b for b in reading.broken if "{{" not in b.text and "<%" not in b.text]
+    broken = [b for b in reading.broken if not PLACEHOLDER.search(b.text)]
     if not broken:
         return
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""

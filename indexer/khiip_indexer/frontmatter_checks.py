@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from khiip_indexer.types import Problem, Value
 
-_PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|<%")
+# Templater's and Obsidian's own placeholders, and those of every tool that copied them.
+PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|<%")
 _KEY = re.compile(r"(?P<key>[^\s#:-][^:\n]{0,99}):(?P<rest>.*)")
 _HASH_VALUE = re.compile(r"[ \t]+#[^\s#]")
 _HASH_ITEM = re.compile(r"[ \t]*-[ \t]+#[^\s#]")
@@ -26,7 +27,7 @@ def content_problems(
 
 
 def _template(raw: str, path: str, first_line: int) -> Iterator[Problem]:
-    match = _PLACEHOLDER.search(raw)
+    match = PLACEHOLDER.search(raw)
     if match:
         yield Problem(
             path,

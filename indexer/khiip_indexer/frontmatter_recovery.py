@@ -151,7 +151,7 @@ def _read_entry(entry: Entry, result: Recovered, depth: int, *, parse: bool) -> 
     reason, line = "expected a space after the colon", entry.line
     if parse and not entry.tight:
         try:
-            value = load_yaml(entry.text).value
+            value = load_yaml(entry.text + "\n").value
         except YamlError as error:
             reason = error.reason
             line += min(entry.text.count("\n", 0, error.index), len(entry.rest))
@@ -166,7 +166,7 @@ def _read_entry(entry: Entry, result: Recovered, depth: int, *, parse: bool) -> 
 def _literal(entry: Entry, depth: int) -> Value:
     value, rest = entry.value, [line for line in entry.rest if line.strip()]
     if value[:1] in ("'", '"') and value != value[0]:
-        return _unquote("\n".join((value, *entry.rest)))
+        return _unquote("\n".join((value, *entry.rest)).rstrip())
     if not value:
         return _children(rest, depth) if rest else None
     if _BLOCK_HEADER.match(value):
@@ -195,8 +195,11 @@ def _unquote(text: str) -> str:
     quote = text[:1]
     if quote not in ("'", '"'):
         return text
-    inner = text.rstrip()[1:]
-    inner = inner.removesuffix(quote)
+    inner = text[1:]
+    if inner.endswith(quote):
+        inner = inner[:-1]
+    elif quote in inner:
+        return text  # `"Rules" of work`: the quotes are part of what is said
     inner = inner.replace('\\"', '"') if quote == '"' else inner.replace("''", "'")
     paragraphs = re.split(r"\n[ \t]*\n", inner)
     return "\n".join(" ".join(line.strip() for line in part.split("\n")) for part in paragraphs)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from khiip_indexer.types import Problem
@@ -59,12 +61,19 @@ class IgnoreRules:
         found = self.reserved_segment(path)
         if found or not self.has_patterns:
             return found
+        folder, separator, _ = path.rpartition("/")
+        return (self.folder_reason(folder) if separator else None) or self.pattern_for_note(path)
+
+    def folder_reason(self, path: str) -> str | None:
+        """The first rule that excludes a folder, or one that it is in."""
+        if found := self.reserved_segment(path):
+            return found
         end = path.find("/")
         while end != -1:
             if found := self.pattern_for_folder(path[:end]):
                 return found
             end = path.find("/", end + 1)
-        return self.pattern_for_note(path)
+        return self.pattern_for_folder(path)
 
     def _by_prefix(self, path: str) -> str | None:
         if self._folded and (folded := path.casefold()).startswith(self._folded):
@@ -128,7 +137,8 @@ class IgnoreRules:
         from pathspec import GitIgnoreSpec
 
         usable = [line for line in lines if self._compiles(line, source)]
-        spec = GitIgnoreSpec.from_lines(usable)
+        with _quiet():
+            spec = GitIgnoreSpec.from_lines(usable)
 
         def match(path: str, is_folder: bool) -> str | None:
             result = spec.check_file(path + "/" if is_folder else path)
@@ -140,8 +150,9 @@ class IgnoreRules:
         from pathspec import GitIgnoreSpec
 
         try:
-            GitIgnoreSpec.from_lines([line])
-        except ValueError as error:
+            with _quiet():
+                GitIgnoreSpec.from_lines([line])
+        except (ValueError, re.error) as error:
             self._problem(source, f"cannot use the pattern {line!r}: {error}")
             return False
         return True
@@ -154,4 +165,13 @@ class IgnoreRules:
 def _javascript_pattern(pattern: str) -> re.Pattern[str]:
     """Compile what the app compiles as JavaScript; only named groups are spelled differently."""
     pattern = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", pattern)
-    return re.compile(pattern, re.IGNORECASE)
+    with _quiet():
+        return re.compile(pattern, re.IGNORECASE)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the regex compiler's remarks on `[[` in a user's pattern from stderr; no fault."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield

@@ -81,9 +81,7 @@ class Vault:
         """The rule that keeps a folder and all that is in it out; None when it may hold notes."""
         if not path:
             return None
-        rules = self._rules
-        found = rules.reason(path + "/_.md") if rules.has_patterns else None
-        return rules.reserved_segment(path) or found or self._symlink_reason(self._disk_path(path))
+        return self._rules.folder_reason(path) or self._symlink_reason(self._disk_path(path))
 
     def read(self, path: str, limit: int = MAX_NOTE_BYTES) -> tuple[bytes, bool]:
         """A note's bytes, at most `limit`, and whether there were more.
