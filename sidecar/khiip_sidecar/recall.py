@@ -14,18 +14,17 @@ from khiip_indexer.errors import (
     Unsupported,
     UsageError,
 )
-from khiip_indexer.records import CaptureRecord, Filters, IndexCounts, Ranking
+from khiip_indexer.records import CaptureRecord, Filters, Hit, IndexCounts, Ranking
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_sidecar.paging import Page, fill_page
 from khiip_sidecar.texts import clean_text
-from khiip_sidecar.vault_paths import checked_path
 from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 
 if TYPE_CHECKING:
     import numpy as np
-    from khiip_indexer.embedder import Embedder
     from numpy.typing import NDArray
 
+    from khiip_indexer.embedder import Embedder
     from khiip_indexer.index import VaultIndex
 
 # Cosines of unrelated texts stay below this, by model: measured on the sample vault with
@@ -95,8 +94,7 @@ class RecallService:
         self.embedder = embedder
         self.settings = index.settings
         self._worker = worker
-        known = WEAK_BELOW.get(embedder.identity.name)
-        self._weak_below = known if weak_below is None else weak_below
+        self._weak_below = weak_below
 
     def recall(self, request: RecallRequest) -> RecallResult:
         """The captures nearest to the query by meaning."""
@@ -147,7 +145,7 @@ class RecallService:
 
     def capture_at(self, path: str) -> CaptureRecord:
         """One capture by the vault-relative path of its note."""
-        record = self.index.capture_at(checked_path(self.settings, "path", path))
+        record = self.index.capture_at(self.index.vault.resolve(path))
         if record is None:
             raise NotFound("No capture has this path.", hint="Give the whole path in the vault.")
         return self._present(record)
@@ -210,7 +208,7 @@ class RecallService:
         return record
 
     def _checked(self, filters: Filters) -> Filters:
-        folders = tuple(checked_path(self.settings, "folder", each) for each in filters.folders)
+        folders = tuple(self.index.vault.resolve(each) for each in filters.folders)
         # A folder that is the vault itself lets everything in.
         return replace(filters, folders=() if "" in folders else folders)
 
@@ -232,12 +230,19 @@ class RecallService:
 
     def _model_fault(self) -> str | None:
         made_by = self.index.model()
-        if made_by is None or made_by.key == self.embedder.identity.key:
-            return None
-        return _other_model(made_by).sentence
+        try:
+            same = made_by is None or made_by.key == self.embedder.identity.key
+        except ModelError as error:
+            return error.sentence
+        return None if made_by is None or same else _other_model(made_by).sentence
 
     def _query_vector(self, query: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self.embedder.embed([query])[0]
+        try:
+            vector: NDArray[np.float32] = self.embedder.embed([query])[0]
+        except RuntimeError as error:  # the model is there and fails on this very text
+            raise ModelError(
+                "The model failed on this query.", hint="Say it in other words."
+            ) from error
         if not 0.99 < float(vector @ vector) < 1.01:  # also false for what is not a number
             raise ModelError("The model gave no usable vector.", hint="Run khiipd doctor.")
         return vector
@@ -247,9 +252,11 @@ class RecallService:
     ) -> RecallResult:
         seen: list[Ranking] = []
 
+        floor = self._weak_floor()
+
         def hits(limit: int, offset: int) -> tuple[RecalledHit, ...]:
             seen.append(fetch(limit, offset))
-            return tuple(self._shown(hit.record, hit.score) for hit in seen[-1].hits)
+            return tuple(_shown(hit, floor) for hit in seen[-1].hits)
 
         page: Page[RecalledHit] = fill_page(
             hits, lambda hit: self.index.freshness(hit.record), limit=limit, offset=offset
@@ -267,13 +274,19 @@ class RecallService:
             degraded=self._degraded(seen[-1]),
         )
 
-    def _shown(self, record: CaptureRecord, score: float) -> RecalledHit:
-        weak = self._weak_below is not None and score < self._weak_below
-        return RecalledHit(record, score, weak)
+    def _weak_floor(self) -> float:
+        """Below which a score means nothing; -1 for a model that was not measured."""
+        if self._weak_below is not None:
+            return self._weak_below
+        return WEAK_BELOW.get(self.embedder.identity.name, -1.0)
 
     def _degraded(self, ranking: Ranking) -> tuple[str, ...]:
         indexing = ("indexing",) if self.work().state in ("indexing", "suspect") else ()
         return tuple(dict.fromkeys((*ranking.degraded, *indexing)))
+
+
+def _shown(hit: Hit, floor: float) -> RecalledHit:
+    return RecalledHit(hit.record, hit.score, weak=hit.score < floor)
 
 
 def _checked_query(query: str | None) -> str:

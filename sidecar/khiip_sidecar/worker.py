@@ -15,7 +15,6 @@ from khiip_indexer.records import Phase, Progress, SyncReport
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
-
     from khiip_indexer.sync import Syncer
 
 log = logging.getLogger(__name__)
@@ -102,7 +101,7 @@ class IndexWorker:
             if self._asked:
                 raise Busy("Indexing is already under way.", hint="Wait until it has finished.")
             self._asked = True
-        self._set(state="indexing", phase="scan", done=0, total=0)
+            self._set(state="indexing", phase="scan", done=0, total=0)
         self._jobs.put(_Job(full, accept_deletions))
 
     def refetch(self, path: str) -> None:
@@ -115,14 +114,14 @@ class IndexWorker:
             self._writing.release()
 
     def _work(self) -> None:
-        self._guarded(self._warm)
         while (job := self._jobs.get()) is not None and not self._stopping.is_set():
             with self._writing:
-                self._guarded(lambda job=job: self._sync(job))  # type: ignore[misc]
-            with self._guard:
-                self._asked = False
+                without_model = self._failure_of(self._warm)
+                failure = self._failure_of(lambda job=job: self._sync(job))  # type: ignore[misc]
+            self._come_to_rest(failure or without_model)
 
     def _warm(self) -> None:
+        """Load the model: a query must not wait for it, and its absence must show at once."""
         self._embedder.embed(["warm"])
 
     def _sync(self, job: _Job) -> None:
@@ -131,33 +130,33 @@ class IndexWorker:
         report = self._syncer.run(
             full=job.full, accept_deletions=job.accept_deletions, progress=self._advance
         )
-        self._settle("ready", None)
         self._set(last_report=report)
 
-    def _guarded(self, step: Callable[[], None]) -> None:
-        """A failure is kept for people to see, and the service goes on answering."""
+    def _failure_of(self, step: Callable[[], None]) -> KhiipError | None:
+        """Whatever goes wrong is kept for people to see; the service goes on answering."""
         try:
             step()
-        except DeletionBrake as error:
-            self._settle("suspect", error.sentence)
         except KhiipError as error:
             log.warning("indexing failed: %s", error.sentence)
-            self._settle("ready", error.sentence)
+            return error
         except Exception as error:
             log.exception("indexing failed")
-            self._settle("ready", f"Indexing failed: {type(error).__name__}.")
+            return KhiipError(f"Indexing failed: {type(error).__name__}.")
+        return None
 
-    def _settle(self, state: State, error: str | None) -> None:
-        self._set(
-            state=state,
-            error=error,
-            phase=None,
-            rate=None,
-            seconds_left=None,
-            path=None,
-            done=0,
-            total=0,
-        )
+    def _come_to_rest(self, failure: KhiipError | None) -> None:
+        with self._guard:
+            self._asked = False
+            self._set(
+                state="suspect" if isinstance(failure, DeletionBrake) else "ready",
+                error=failure.sentence if failure else None,
+                phase=None,
+                done=0,
+                total=0,
+                rate=None,
+                seconds_left=None,
+                path=None,
+            )
 
     def _advance(self, progress: Progress) -> None:
         if self._stopping.is_set():

@@ -16,9 +16,9 @@ NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 TABLES = (RECALL, CAPTURES, RELATED)
 
 
-def read(table: tuple[Parameter, ...] = RECALL, **given: str | list[str]) -> dict[str, object]:
+def read(**given: str | list[str]) -> dict[str, object]:
     texts = {name: [value] if isinstance(value, str) else value for name, value in given.items()}
-    return parse(table, texts, NOW)
+    return parse(RECALL, texts, NOW)
 
 
 def test_nothing_given_means_every_default() -> None:

@@ -1,0 +1,234 @@
+"""`serve` as a whole: a real socket, a real index, only the model is a double."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from houses import note
+from khiip_indexer.config import Homes, Settings
+from khiip_indexer.errors import PortInUse, UsageError, VaultLocked
+from khiip_sidecar.auth import load_or_make_key, rotate_key
+from khiip_sidecar.daemon import CurrentKey, Daemon, bind, serve, url_of
+from support import FakeEmbedder, make_vault
+
+NOTES = {
+    "quipu.md": note("Knots on cords kept the accounts.", created="2026-01-03"),
+    "tide.md": note("The moon pulls the sea twice a day.", created="2026-01-02"),
+}
+
+
+@dataclass
+class Served:
+    settings: Settings
+    port: int
+    key: str
+
+    def ask(
+        self, path: str, method: str = "GET", key: str | None = None
+    ) -> tuple[int, Any, dict[str, str]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection.request(method, path, headers={"Authorization": f"Bearer {key or self.key}"})
+        response = connection.getresponse()
+        raw = response.read()
+        connection.close()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, json.loads(raw) if raw else None, headers
+
+    def wait_until_ready(self) -> dict[str, Any]:
+        for _ in range(500):
+            state: dict[str, Any] = self.ask("/api/v1/index")[1]
+            if state["state"] == "ready" and (state["last_report"] or state["error"]):
+                return state
+            time.sleep(0.01)
+        pytest.fail("the sidecar did not become ready within five seconds")
+
+
+@contextmanager
+def serving(settings: Settings, embedder: FakeEmbedder | None = None) -> Iterator[Served]:
+    """`serve` in a thread of this process, on a port that the system picks."""
+    daemons: list[Daemon] = []
+    codes: list[int] = []
+    ready = threading.Event()
+
+    def on_ready(daemon: Daemon) -> None:
+        daemons.append(daemon)
+        ready.set()
+
+    def run() -> None:
+        codes.append(
+            serve(settings, "127.0.0.1", 0, embedder=embedder or FakeEmbedder(), on_ready=on_ready)
+        )
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield Served(settings, daemons[0].address[1], load_or_make_key(settings.homes))
+    finally:
+        daemons[0].stop()
+        thread.join(5)
+    assert codes == [0]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return make_vault(tmp_path / "vault", NOTES)
+
+
+def test_a_vault_is_indexed_and_answers(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        state = sidecar.wait_until_ready()
+        assert state["last_report"]["added"] == 2
+        status, answer, headers = sidecar.ask("/api/v1/recall?q=knots+cords&view=lean&limit=1")
+        assert (status, answer["results"][0]["vault_path"]) == (200, "quipu.md")
+        assert "server" not in headers
+        health = sidecar.ask("/health")[1]
+        assert (health["status"], health["state"]) == ("ok", "ready")
+        assert sidecar.ask("/api/v1/meta")[1]["config"]["port"] == sidecar.port
+
+
+def test_the_sidecar_file_is_there_while_it_serves_and_holds_no_key(settings: Settings) -> None:
+    file = settings.state / "sidecar.json"
+    with serving(settings) as sidecar:
+        said = json.loads(file.read_text())
+        assert said["url"] == f"http://127.0.0.1:{sidecar.port}"
+        assert said["pid"] == os.getpid()
+        assert said["vault_id"] == sidecar.ask("/health")[1]["vault_id"] != ""
+        assert set(said) == {"url", "pid", "vault_id", "version"}
+    assert not file.exists()
+
+
+def test_a_new_note_is_found_after_indexing_was_asked_for(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        sidecar.wait_until_ready()
+        (settings.vault / "new.md").write_text("Lighthouses turn their lenses.\n")
+        assert sidecar.ask("/api/v1/index", "POST")[0] == 202
+        assert sidecar.wait_until_ready()["counts"]["notes"] == 3
+        rows = sidecar.ask("/api/v1/recall?q=lighthouses&view=lean&limit=1")[1]["results"]
+        assert rows[0]["vault_path"] == "new.md"
+
+
+def test_a_second_sidecar_of_the_same_vault_is_refused(settings: Settings) -> None:
+    with serving(settings), pytest.raises(VaultLocked) as caught:
+        serve(settings, "127.0.0.1", 0, embedder=FakeEmbedder())
+    assert caught.value.exit_code == 5
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_made(settings: Settings) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(PortInUse) as caught:
+            serve(settings, "127.0.0.1", taken.getsockname()[1], embedder=FakeEmbedder())
+    assert caught.value.exit_code == 6
+    assert not settings.state.exists()
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no such host", "x" * 300])
+def test_a_host_that_is_not_here_is_a_usage_error(host: str) -> None:
+    with pytest.raises(UsageError):
+        bind(host, 0)
+
+
+def test_head_sends_no_body(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        status, body, headers = sidecar.ask("/health", "HEAD")
+        assert (status, body) == (200, None)
+        assert int(headers["content-length"]) > 0
+
+
+def test_a_long_query_in_a_wide_script_fits_into_the_address(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        sidecar.wait_until_ready()
+        assert sidecar.ask("/api/v1/recall?view=lean&q=" + "%E6%9D%B1" * 9_000)[0] == 200
+        assert sidecar.ask("/api/v1/recall?view=lean&q=" + "x" * 20_000)[0] == 422
+
+
+def test_a_rotated_key_counts_without_a_restart(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        new = rotate_key(settings.homes)
+        assert sidecar.ask("/api/v1/meta")[0] == 401
+        assert sidecar.ask("/api/v1/meta", key=new)[0] == 200
+
+
+def test_the_key_is_read_again_only_when_its_file_changed(tmp_path: Path) -> None:
+    homes = Homes(config=tmp_path / "config", cache=tmp_path / "cache")
+    key = CurrentKey(homes)
+    first = key()
+    assert key() == first == load_or_make_key(homes)
+    second = rotate_key(homes)
+    assert key() == second != first
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        (("127.0.0.1", 8478), "http://127.0.0.1:8478"),
+        (("0.0.0.0", 80), "http://127.0.0.1:80"),
+        (("::1", 8478), "http://[::1]:8478"),
+        (("::", 8478), "http://[::1]:8478"),
+    ],
+)
+def test_the_url_is_one_that_a_client_here_can_open(address: tuple[str, int], url: str) -> None:
+    assert url_of(address) == url
+
+
+SERVE_SCRIPT = """
+import sys
+from pathlib import Path
+from support import FakeEmbedder
+from khiip_indexer.config import Overrides, load_settings
+from khiip_sidecar.daemon import serve
+
+class Slow(FakeEmbedder):
+    def embed(self, texts):
+        import time
+        time.sleep(0.05)
+        return super().embed(texts)
+
+settings = load_settings(Overrides(vault=sys.argv[1]))
+code = serve(settings, "127.0.0.1", 0, embedder=Slow(), on_ready=lambda d: print(d.url, flush=True))
+print("ended", code, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_in_order_even_while_it_indexes(tmp_path: Path, number: int) -> None:
+    notes = {f"n{count}.md": f"note number {count}\n" for count in range(2000)}
+    settings = make_vault(tmp_path / "vault", notes)
+    environ = os.environ | {
+        "KHIIP_HOME": str(tmp_path / "home"),
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE_SCRIPT, str(settings.vault)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("http://")
+    began = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (out, err, process.returncode) == ("ended 0\n", "", 0)
+    assert time.monotonic() - began < 3
+    assert not (settings.state / "sidecar.json").exists()
+    with serving(settings) as again:
+        assert again.ask("/health")[0] == 200
