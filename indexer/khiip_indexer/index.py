@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from khiip_indexer import queries
+from khiip_indexer import queries, store
 from khiip_indexer.database import DATABASE_FILE, Database, translated
 from khiip_indexer.errors import IndexMissing, NotFound, VaultError
 from khiip_indexer.folder import prepare
@@ -21,6 +21,7 @@ from khiip_indexer.records import (
     IndexCounts,
     Ranking,
 )
+from khiip_indexer.salvage import salvage
 from khiip_indexer.store import get_meta, identity_of
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_indexer.vault import Vault
@@ -52,7 +53,10 @@ class VaultIndex:
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
         lock = prepare(settings, role)
         try:
-            return cls(settings, Database(settings.state / DATABASE_FILE, writable=True), lock)
+            database = Database(settings.state / DATABASE_FILE, writable=True)
+            with database.write() as connection:
+                store.vault_id(connection)  # a sidecar names it before the first note is read
+            return cls(settings, database, lock)
         except BaseException:
             lock.release()
             raise
