@@ -16,6 +16,7 @@ SKIPPED_FENCES = frozenset(
     {
         "dataview", "dataviewjs", "datacore", "datacorejs", "datacorejsx", "datacorets",
         "datacoretsx", "tasks", "base", "query", "compressed-json", "annotation-json",
+        "yaml:dbfolder",
     }
 )  # fmt: skip
 
