@@ -15,6 +15,11 @@ SELECT
 FROM passages p LEFT JOIN vectors v ON v.key = p.key AND v.model = ?
 """
 
+_PARTIAL = """
+SELECT source, COUNT(*) FROM captures WHERE extraction_status = 'partial'
+GROUP BY source ORDER BY source
+"""
+
 
 def count_all(connection: sqlite3.Connection, model: str | None) -> IndexCounts:
     """Count everything that `/health` and `status` show."""
@@ -38,6 +43,7 @@ def count_all(connection: sqlite3.Connection, model: str | None) -> IndexCounts:
         generation=int(get_meta(connection, "generation") or 0),
         last_reconcile=get_meta(connection, "last_reconcile"),
         by_source=by_source,
+        partial_by_source=dict(connection.execute(_PARTIAL)),
     )
 
 
