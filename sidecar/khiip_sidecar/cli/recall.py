@@ -1,0 +1,52 @@
+"""`khiipd recall`: the captures nearest in meaning to a question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.behind import say_behind
+from khiip_sidecar.cli.options import Given, params_of, wire_options
+from khiip_sidecar.cli.output import say, write_json
+from khiip_sidecar.cli.rows import show_captures
+from khiip_sidecar.wire_params import RECALL
+
+
+@click.command("recall")
+@click.argument("query", nargs=-1)
+@wire_options(RECALL, leave_out=("query",))
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as the REST service does.")
+@pass_app
+def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) -> None:
+    """Find what you wrote down, by meaning.
+
+    QUERY is free text in your own words; it need not share a word with the note. The score comes
+    first: the cosine of question and note, where 1 is the same text and 0 has nothing to do
+    with it.
+
+    \b
+    Examples:
+      khiipd recall how did people keep accounts with knots
+      khiipd recall "sleep and memory" --source youtube --since 2024 --limit 5
+      khiipd recall "who wrote about tides" --json | jq '.results[].vault_path'
+    """
+    params = params_of({"query": " ".join(query) if query else None, **given})
+    settings = app.settings()
+    with app.backend(settings) as backend:
+        answer = backend.recall(params)
+    if answer.get("stale"):
+        say_behind(settings)
+    if as_json:
+        write_json(answer)
+        return
+    show_captures(answer["results"], params["view"][0])
+    _say_rest(answer)
+
+
+def _say_rest(answer: dict[str, Any]) -> None:
+    if not answer["results"]:
+        say("nothing found")
+    for reason in answer.get("degraded") or ():
+        say(f"degraded: {reason}")

@@ -1,0 +1,191 @@
+"""`khiipd reindex`: brings the index up to the notes, by the running sidecar or right here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from khiip_indexer.config import Settings
+from khiip_indexer.errors import PathOutsideVault
+from khiip_indexer.records import SyncReport
+from khiip_indexer.types import Problem
+from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.follow import reindex_by_sidecar
+from khiip_sidecar.cli.output import counted, plain, problem_line, say, write, write_json
+from khiip_sidecar.cli.progress import Reporter, reporter
+from khiip_sidecar.client import find_sidecar
+
+EXIT_BEHIND = 1
+EXIT_DAMAGED = 1
+EXIT_PROBLEMS = 3
+
+
+@click.command("reindex")
+@click.option("--full", is_flag=True, help="Read every note again, also those that look unchanged.")
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is behind.")
+@click.option("--verify", is_flag=True, help="Change nothing; check that the index is sound.")
+@click.option(
+    "--accept-deletions",
+    is_flag=True,
+    help="Believe it when most notes are gone. Without it nothing is dropped then.",
+)
+@click.option(
+    "--explain", metavar="PATH", help="Say which rule leaves this path out, or that none does."
+)
+@click.option("--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads for the model.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@pass_app
+def command(  # noqa: PLR0913 - an option each
+    app: App,
+    /,
+    *,
+    full: bool,
+    check: bool,
+    verify: bool,
+    accept_deletions: bool,
+    explain: str | None,
+    threads: int | None,
+    as_json: bool,
+) -> int:
+    """Bring the index up to the notes.
+
+    Reads only what changed since the last run, needs no network and asks nothing, so that it
+    fits git hooks and CI. With a running sidecar the sidecar does the work. An interrupted run
+    goes on where it stopped.
+
+    \b
+    Examples:
+      khiipd reindex
+      khiipd reindex --check || echo "the index is behind"
+      khiipd reindex --explain Private/diary.md
+
+    Exit codes: 0 done; 1 failed, or behind with --check; 3 done, and some notes have problems.
+    """
+    _refuse_together(full=full, check=check, verify=verify, explain=explain is not None)
+    settings = app.settings(threads=threads)
+    if explain is not None:
+        return _explain(settings, explain)
+    if check:
+        return _check(settings, as_json=as_json)
+    if verify:
+        return _verify(settings, as_json=as_json)
+    return _reindex(settings, full=full, accept_deletions=accept_deletions, as_json=as_json)
+
+
+def _refuse_together(**chosen: bool) -> None:
+    names = [f"--{name}" for name, given in chosen.items() if given]
+    if len(names) > 1:
+        raise click.UsageError(f"{' and '.join(names)} cannot be used together.")
+
+
+def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json: bool) -> int:
+    sidecar = find_sidecar(settings)
+    with reporter() as progress:
+        if sidecar is not None:
+            report = reindex_by_sidecar(
+                sidecar, progress, full=full, accept_deletions=accept_deletions
+            )
+        else:
+            report = _reindex_here(settings, progress, full=full, accept_deletions=accept_deletions)
+    for problem in report.problems:
+        say(problem_line(problem))
+    say(summary(report))
+    if as_json:
+        _write_report(report)
+    return EXIT_PROBLEMS if report.with_problems or report.failed else 0
+
+
+def _reindex_here(
+    settings: Settings, progress: Reporter, *, full: bool, accept_deletions: bool
+) -> SyncReport:
+    from khiip_indexer.embedder import MiniLM
+    from khiip_indexer.index import VaultIndex
+    from khiip_indexer.sync import Syncer
+
+    embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+    with VaultIndex.open(settings, write=True) as index:
+        return Syncer(index, embedder).run(
+            full=full, accept_deletions=accept_deletions, progress=progress
+        )
+
+
+def _check(settings: Settings, *, as_json: bool) -> int:
+    from khiip_indexer.index import VaultIndex
+    from khiip_indexer.sync import check
+
+    with VaultIndex.open(settings) as index:
+        report = check(index)
+    if as_json:
+        _write_report(report)
+    if not report.behind:
+        say(f"index is up to date: {counted(report.seen, 'note')}")
+        return 0
+    say(f"index is behind: {changes(report)}; run khiipd reindex")
+    return EXIT_BEHIND
+
+
+def _write_report(report: SyncReport) -> None:
+    from khiip_sidecar.wire_views import report_view
+
+    write_json(report_view(report))
+
+
+def _verify(settings: Settings, *, as_json: bool) -> int:
+    from khiip_indexer.index import VaultIndex
+    from khiip_indexer.sync import verify
+
+    with VaultIndex.open(settings) as index:
+        problems = verify(index)
+    if as_json:
+        write_json([asdict(problem) for problem in problems])
+    for problem in problems:
+        say(problem_line(problem))
+    if problems:
+        say("the index is damaged; run khiipd reindex --full")
+        return EXIT_DAMAGED
+    say("the index is sound")
+    return 0
+
+
+def _explain(settings: Settings, path: str) -> int:
+    from khiip_indexer.vault import Vault
+    from khiip_sidecar.cli.naming import candidate_paths
+
+    vault = Vault(settings.vault, settings.exclude, settings.follow_symlinks)
+    paths = candidate_paths(settings.vault, path)
+    if not paths:
+        raise PathOutsideVault(f"{path} is not in the vault {settings.vault}.")
+    inside = next((each for each in paths if (settings.vault / each).exists()), paths[0])
+    rule = vault.excluded_by(inside)
+    write(plain(f"{inside}: {'no rule leaves it out' if rule is None else f'left out: {rule}'}"))
+    return 0
+
+
+def summary(report: SyncReport) -> str:
+    """`indexed 3 notes, 1 with unreadable frontmatter (2 new, 1 changed; 0.4 s)`."""
+    said = f"indexed {counted(report.seen, 'note')}"
+    if report.with_problems:
+        said += f", {report.with_problems:,} with {_kind_of(report.problems)}"
+    if report.failed:
+        said += f", {report.failed:,} not embedded (the next run tries again)"
+    if not report.complete:
+        said += ", and was stopped before the end"
+    return f"{said} ({changes(report) or 'nothing changed'}; {report.seconds:.1f} s)"
+
+
+def changes(report: SyncReport) -> str:
+    """`2 new, 1 changed`; empty when there is nothing to tell."""
+    counts = {
+        "new": report.added,
+        "changed": report.changed,
+        "moved": report.moved,
+        "removed": report.removed,
+        "without vectors": report.pending,
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+
+
+def _kind_of(problems: tuple[Problem, ...]) -> str:
+    only_frontmatter = problems and all("frontmatter" in problem.code for problem in problems)
+    return "unreadable frontmatter" if only_frontmatter else "problems"
