@@ -1,0 +1,337 @@
+"""A note's bytes as a capture: the contract's table, with what a known shape knows better; pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from . import memory_fields as memory
+from .dates import parse_date
+from .frontmatter import read_frontmatter
+from .markdown import parse_markdown, to_plain
+from .mentions import entities, texts
+from .metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
+from .payloads import build
+from .payloads.common import Material
+from .payloads.lift import lift
+from .shapes import Doc, Reading, recognise
+from .shapes.base import front_url, names
+from .sources import as_url, host_of, obsidian_url, source_named, source_of, thread_of
+from .types import (
+    Body,
+    Capture,
+    Frontmatter,
+    NoteFile,
+    Pointer,
+    Problem,
+    RecordedFrom,
+    Source,
+)
+
+AUTHOR_KEYS = ("author", "authors", "byline", "by", "creator", "channel", "uploader")
+DESCRIPTION_KEYS = ("description", "summary", "abstract", "excerpt")
+RECORDED_KEYS = (
+    "recorded_at",
+    "created",
+    "date created",
+    "captured",
+    "clipped",
+    "saved",
+    "added",
+    "date",
+)
+VALID_KEYS = ("valid_from", "published", "date published")
+MODIFIED_KEYS = ("modified", "updated", "date modified", "last modified")
+TAG_KEYS = ("tags", "tag", "keywords")
+ID_KEYS = ("id", "khiip_id", "ulid")
+NO_AUTHORS = frozenset(
+    {"contributors to wikimedia projects", "wikipedia", "unknown", "your uploads"}
+)
+MAX_PROPERTIES = 60
+MAX_PROPERTY_CHARS = 2_000
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_DAY_NAME = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+_TEMPLATE = re.compile(r"\{\{|<%")
+
+# Keys whose values have a place of their own in a capture: the rest are the note's properties.
+_PLACED = frozenset(
+    normal_key(key)
+    for keys in (
+        *AUTHOR_KEYS,
+        *DESCRIPTION_KEYS,
+        *RECORDED_KEYS,
+        *VALID_KEYS,
+        *MODIFIED_KEYS,
+        *TAG_KEYS,
+        *ID_KEYS,
+        "title,name,aliases,alias,url,source,source_url,link,canonical,permalink,original_url,media",
+        "archived,superseded_by,supersedes,layer,altitude,mem_type,mem_state,thread_id,thread",
+        "importance,pinned,schema_version,cssclass,cssclasses,publish,citekey,zotero-key,doi",
+        "date_saved,date_published,fetched,pubdate,create_time,update_time,epoch,reminder",
+        "metadata,kanban-plugin,excalidraw-plugin,nexus,plugin_version,provider,raindrop_id",
+        "raindrop_highlights,kindle-sync,annotation-target,doc_type,conversation_id,image,cover",
+        "handle,likes,retweets,replies,score,num_comments,subreddit,post_type,flair,upvote_ratio",
+    )
+    for key in keys.split(",")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A note as read so far: what the fields of its capture are taken from."""
+
+    note: NoteFile
+    front: Frontmatter
+    meta: Meta
+    reading: Reading
+    source: Source
+    url: str | None
+    authors: tuple[str, ...]
+    body: Body
+    markdown: str
+    problems: tuple[Problem, ...]
+
+
+def read_capture(note: NoteFile, vault_name: str) -> Capture:
+    """Return the capture of a note; whatever the bytes, it never raises.
+
+    What could not be read as promised is in the capture's problems.
+    """
+    sheet = _read(note)
+    title, from_stem = _title(sheet)
+    material = _material(sheet, title)
+    meta, reading = sheet.meta, sheet.reading
+    recorded, recorded_from = _recorded(sheet)
+    supersession = meta.text("superseded_by")
+    return Capture(
+        path=note.path,
+        declared_id=_declared_id(meta),
+        derived_id=derived_id(note.path),
+        url=sheet.url or obsidian_url(vault_name, note.path),
+        source=sheet.source,
+        title=title,
+        author=", ".join(sheet.authors) or None,
+        description=material.description,
+        recorded_at=recorded,
+        recorded_at_from=recorded_from,
+        valid_from=_valid_from(meta, reading) or recorded,
+        modified_at=_first_date(meta, MODIFIED_KEYS) or note.dates.git_last or note.dates.mtime,
+        archived=meta.flag("archived") is True,
+        superseded_by=_pointer(supersession) if supersession else None,
+        supersedes=tuple(_pointer(text) for text in meta.texts("supersedes")),
+        user_tags=material.tags,
+        entities=_entities(sheet),
+        aliases=material.aliases,
+        layer=memory.layer(meta) or reading.layer,
+        altitude=memory.one_of(meta, memory.ALTITUDES, "altitude"),
+        mem_type=memory.one_of(meta, memory.MEM_TYPES, "mem_type", "type"),
+        mem_state=memory.one_of(meta, memory.MEM_STATES, "mem_state", "state", "status")
+        or reading.mem_state,
+        thread_id=meta.text("thread_id", "thread") or reading.thread_id or thread_of(sheet.url),
+        importance=_importance(meta, reading),
+        pinned=meta.flag("pinned") is True,
+        payload=build(sheet.source, material),
+        host=host_of(sheet.url),
+        extraction_status="partial" if _failed(sheet) else "success",
+        frontmatter_state=sheet.front.state,
+        problems=sheet.problems,
+        title_from_stem=from_stem,
+    )
+
+
+def _read(note: NoteFile) -> _Sheet:
+    front = read_frontmatter(note.raw, note.path)
+    meta = Meta(front.metadata)
+    doc = Doc(note.path, front, meta)
+    problems = list(front.problems)
+    # A template's placeholders would be taken for the title, URL and date of a page.
+    template = any(problem.code == "template" for problem in problems)
+    reading = Reading(source="note") if template else _read_shape(doc, problems)
+    source, url = _place(meta, reading)
+    authors = _authors(meta, reading)
+    reading = lift(source, reading, front.body, front.body_line, authors[0] if authors else None)
+    markdown = front.body if reading.body is None else reading.body
+    return _Sheet(
+        note=note,
+        front=front,
+        meta=meta,
+        reading=reading,
+        source=source,
+        url=url,
+        authors=authors,
+        body=parse_markdown(markdown, front.body_line),
+        markdown=markdown,
+        problems=tuple(problems),
+    )
+
+
+def _failed(sheet: _Sheet) -> bool:
+    """Say whether something promised could not be read: frontmatter, or the note's form."""
+    return sheet.front.state == "malformed" or any(p.code == "shape" for p in sheet.problems)
+
+
+def derived_id(path: str, salt: int = 0) -> str:
+    """Return a ULID-shaped id that follows from the vault-relative path alone.
+
+    `salt` above 0 gives further ids, for a path whose first one is taken.
+    """
+    name = unicodedata.normalize("NFC", path) + (f"\0{salt}" if salt else "")
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    value = int.from_bytes(digest[:16])
+    return "".join(_CROCKFORD[value >> shift & 31] for shift in range(125, -1, -5))
+
+
+def _read_shape(doc: Doc, problems: list[Problem]) -> Reading:
+    """Let the note's shape read it; a reader that fails costs its refinements, not the note."""
+    try:
+        shape = recognise(doc)
+        return shape.read(doc) if shape else Reading()
+    except Exception as error:  # noqa: BLE001 - a note of an unforeseen form must stay findable
+        reason = f"the note's form could not be read ({type(error).__name__}: {error})"
+        hint = "It is indexed as an ordinary note; please report its form."
+        problems.append(Problem(doc.path, "shape", reason[:300], hint=hint))
+        return Reading()
+
+
+def _place(meta: Meta, reading: Reading) -> tuple[Source, str | None]:
+    """Return (source, URL): a source that the note names wins over what its URL says."""
+    url = reading.url or front_url(meta)
+    named = source_named(meta.text("source"))
+    if named or reading.source:
+        return named or reading.source or "note", url
+    return "pdf" if _names_pdf(meta) else source_of(url), url
+
+
+def _names_pdf(meta: Meta) -> bool:
+    """Say whether the source is a PDF of the vault: `[[paper.pdf]]`."""
+    written = meta.text("source", "url") or ""
+    return "[[" in written and wikilink_parts(written)[0].lower().endswith(".pdf")
+
+
+def _authors(meta: Meta, reading: Reading) -> tuple[str, ...]:
+    written = reading.authors if reading.authors is not None else names(*meta.texts(*AUTHOR_KEYS))
+    return tuple(name for name in written if name.lower() not in NO_AUTHORS)
+
+
+def _title(sheet: _Sheet) -> tuple[str, bool]:
+    """Return (title, whether it is the file's name)."""
+    written = sheet.reading.title or sheet.meta.text("title")
+    if written and not _TEMPLATE.search(written):
+        return " ".join(to_plain(unwrap_wikilinks(written)).split()) or written.strip(), False
+    tops = (heading.text.strip() for heading in sheet.body.headings if heading.level == 1)
+    first = next((text for text in tops if text), None)
+    if first and not _TEMPLATE.search(first):
+        return first, False
+    name = sheet.note.path.rsplit("/", 1)[-1]
+    return (name[:-3] if name.lower().endswith(".md") else name), True
+
+
+def _description(meta: Meta, reading: Reading) -> str | None:
+    written = reading.description or meta.text(*DESCRIPTION_KEYS)
+    return to_plain(unwrap_wikilinks(written)).strip() or None if written else None
+
+
+def _tags(sheet: _Sheet) -> tuple[str, ...]:
+    reading = sheet.reading
+    if reading.tags is not None:
+        found = list(reading.tags)
+    else:
+        clipped = reading.clipped or sheet.source in ("x", "youtube", "reddit")
+        found = [*sheet.meta.tags(*TAG_KEYS), *(() if clipped else sheet.body.tags)]
+    unique: dict[str, str] = {}
+    for tag in (*found, *reading.extra_tags):
+        unique.setdefault(tag.casefold(), tag)
+    return tuple(unique.values())
+
+
+def _material(sheet: _Sheet, title: str) -> Material:
+    meta = sheet.meta
+    source = meta.text("source")
+    label = source if source and not as_url(source) and not source_named(source) else None
+    return Material(
+        title=title,
+        url=sheet.url,
+        authors=sheet.authors,
+        description=_description(meta, sheet.reading),
+        tags=_tags(sheet),
+        aliases=tuple(meta.tags("aliases", "alias")),
+        source_label=unwrap_wikilinks(label) if label else None,
+        published=meta.text("published", "date published"),
+        properties=_properties(sheet.front),
+        meta=meta,
+        reading=sheet.reading,
+        body=sheet.body,
+        markdown=sheet.markdown,
+        first_line=sheet.front.body_line,
+    )
+
+
+def _properties(front: Frontmatter) -> dict[str, str | list[str]]:
+    """Return the frontmatter without a place of its own, as text: meaning may stand only there."""
+    found: dict[str, str | list[str]] = {}
+    for key, value in front.metadata.items():
+        if normal_key(key) in _PLACED or len(found) == MAX_PROPERTIES:
+            continue
+        shown = [unwrap_wikilinks(text).strip()[:MAX_PROPERTY_CHARS] for text in texts(value)]
+        shown = [text for text in shown if text and not _TEMPLATE.search(text)]
+        if shown:
+            found[key] = shown if isinstance(value, list) else "; ".join(shown)
+    return found
+
+
+def _declared_id(meta: Meta) -> str | None:
+    for key in ID_KEYS:
+        written = meta.text(key)
+        if written and not _TEMPLATE.search(written):
+            return written
+    return None
+
+
+def _importance(meta: Meta, reading: Reading) -> float | None:
+    written = memory.importance(meta)
+    return reading.importance if written is None else written
+
+
+def _entities(sheet: _Sheet) -> tuple[str, ...]:
+    related = sheet.reading.extras.get("relations", ())
+    more = (*sheet.reading.entities, *(relation.target for relation in related))
+    authors = NO_AUTHORS - {"unknown"}
+    return entities(sheet.meta, sheet.front.metadata, sheet.body, more, authors)
+
+
+def _pointer(text: str) -> Pointer:
+    return Pointer(wikilink_parts(text)[0])
+
+
+def _first_date(meta: Meta, keys: tuple[str, ...]) -> datetime | None:
+    """Return the first of the named dates that can be read."""
+    found = (parse_date(text) for key in keys if (text := meta.text(key)))
+    return next((when for when in found if when), None)
+
+
+def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
+    """Return (when the user saved or wrote it, where that is known from)."""
+    reading, dates = sheet.reading, sheet.note.dates
+    if reading.recorded_at is not None:
+        return reading.recorded_at, reading.recorded_at_from
+    skipped = ("created", "date") if reading.created_is_published else ()
+    written = _first_date(sheet.meta, tuple(key for key in RECORDED_KEYS if key not in skipped))
+    if written is not None:
+        return written, "frontmatter"
+    name = sheet.note.path.rsplit("/", 1)[-1][:-3]
+    day = parse_date(name) if _DAY_NAME.match(name) else None  # a daily note is of its day
+    if day is not None:
+        return day, "name"
+    return (dates.git_first, "git") if dates.git_first is not None else (dates.mtime, "mtime")
+
+
+def _valid_from(meta: Meta, reading: Reading) -> datetime | None:
+    if reading.valid_from is not None:
+        return reading.valid_from
+    if reading.published_is_not_validity:
+        return _first_date(meta, ("valid_from",))
+    keys = (*VALID_KEYS, "created") if reading.created_is_published else VALID_KEYS
+    return _first_date(meta, keys)

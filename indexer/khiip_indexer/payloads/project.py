@@ -1,0 +1,72 @@
+"""The embed text's frame: who and what a capture is about, then the head of its text; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..types import Segment
+from .common import Extras, Facts
+from .flow import begins, highlight_segments
+from .lines import plain
+from .threads import walk
+
+HEAD_CHARS = 2_400  # more than any model window at hand takes
+MAX_ENTITIES = 5
+MAX_PROPERTY_CHARS = 300
+_NO_WORDS = re.compile(r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no)$|^\w+://\S*$", re.IGNORECASE)
+
+
+def project(
+    facts: Facts,
+    primary: str,
+    *,
+    title: bool = True,
+    more: Iterable[str | None] = (),
+    properties: Mapping[str, str | list[str]] | None = None,
+) -> str:
+    """Return title, author, description, entities, properties and text, a line each, no repeats.
+
+    A description that is the cut beginning of the text is left out.
+    """
+    head = primary[:HEAD_CHARS]
+    lines: list[str | None] = [facts.title if title else None, facts.author]
+    if not begins(primary, facts.description):
+        lines.append(facts.description)
+    known = f"{facts.title}\n{head}".lower()
+    lines.append(", ".join([e for e in facts.entities if e.lower() not in known][:MAX_ENTITIES]))
+    lines.append(property_text(properties or {})[:MAX_PROPERTY_CHARS])
+    lines += [head, *more]
+    kept = dict.fromkeys(line.strip() for line in lines if line and line.strip())
+    return "\n".join(kept)
+
+
+def property_text(properties: Mapping[str, str | list[str]]) -> str:
+    """Return the properties that hold words, `key: value` a line; numbers and URLs say nothing."""
+    out: list[str] = []
+    for key, value in properties.items():
+        values = [value] if isinstance(value, str) else value
+        words = [text for text in values if not _NO_WORDS.match(text)]
+        if words:
+            out.append(f"{key}: {', '.join(words)}")
+    return "\n".join(out)
+
+
+def tail_segments(payload: Extras) -> Iterable[Segment]:
+    """Yield what stands beside the running text: highlights, comments, timed notes, properties."""
+    yield from highlight_segments(payload.highlights)
+    yield from comment_segments(payload)
+    for note in payload.notes:
+        yield Segment(note.text, (), note.line)
+    text = property_text(payload.properties)
+    if text:
+        yield Segment(text)
+
+
+def comment_segments(payload: Extras) -> Iterable[Segment]:
+    """Yield every comment with its author in front."""
+    for comment in walk(payload.comments):
+        text = plain(comment.body_markdown)
+        if text:
+            said = f"{comment.author}: {text}" if comment.author else text
+            yield Segment(said, ("Comments",), comment.line)

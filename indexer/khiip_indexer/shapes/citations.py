@@ -1,0 +1,30 @@
+"""Citations plugin: `@citekey.md` with authors and year."""
+
+from __future__ import annotations
+
+from ..dates import parse_date
+from .base import Doc, Reading, Shape
+from .zotero import literature_authors, literature_url
+
+
+def matches(doc: Doc) -> bool:
+    meta = doc.meta
+    return doc.stem.startswith("@") and bool(meta.text("authors", "author") and meta.text("year"))
+
+
+def read(doc: Doc) -> Reading:
+    """All that is written below the frontmatter is the reader's own."""
+    return Reading(
+        source="pdf",
+        url=literature_url(doc),
+        authors=literature_authors(doc),
+        valid_from=parse_date(doc.meta.text("year") or ""),
+        extras={
+            "citekey": doc.stem.removeprefix("@"),
+            "doi": doc.meta.text("doi"),
+            "annotated": True,
+        },
+    )
+
+
+SHAPE = Shape("citations", matches, read)

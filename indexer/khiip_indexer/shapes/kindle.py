@@ -1,0 +1,101 @@
+"""Kindle highlights: `kindle-sync` in the frontmatter, or `kindle://book?` links in the body."""
+
+from __future__ import annotations
+
+import re
+
+from ..dates import parse_date
+from ..payloads.common import Highlight
+from ..payloads.lines import links, number, pairs, plain, section, without
+from ..sources import as_url
+from .base import Doc, Reading, Shape, names, nested
+
+_HIGHLIGHT = re.compile(
+    r"^(?P<text>.*?)\s*[—–-]+\s*(?:location|page):?\s*\[(?P<at>[^\]\n]{0,20})\]\((?P<link>[^)\s]*)\)"
+    r"(?:\s*\^(?P<id>[\w-]{1,60}))?\s*$",
+    re.IGNORECASE,
+)
+_AND = re.compile(r",\s+and\s+|,\s+|\s+and\s+|;\s*")
+
+
+def matches(doc: Doc) -> bool:
+    return doc.meta.first("kindle-sync") is not None or doc.has("kindle://book?action=open")
+
+
+def read(doc: Doc) -> Reading:
+    """The frontmatter's nested map knows the book; the body's list is a copy of it."""
+    lines = doc.lines
+    book = nested(doc.meta, "kindle-sync")
+    about = section(lines, "Metadata")
+    facts = pairs(lines, about.start, about.end) if about else {}
+    asin = book.text("asin") or facts.get("asin")
+    reference = as_url(facts.get("reference"))
+    marks, used = _highlights(doc)
+    gone = used | (set(range(about.heading, about.end)) if about else set())
+    gone |= {i for i, line in enumerate(lines) if line.startswith("# ") or line == "## Highlights"}
+    authors = book.text("author") or shown(facts.get("author"))
+    return Reading(
+        source="pdf",
+        url=reference or (f"https://www.amazon.com/dp/{asin}" if asin else None),
+        title=book.text("title"),
+        authors=names(*_AND.split(authors)) if authors else None,
+        recorded_at=parse_date(book.text("lastAnnotatedDate") or ""),
+        body=without(lines, gone),
+        highlights=marks,
+        extras={"asin": asin, "annotated": True},
+    )
+
+
+def shown(written: str | None) -> str | None:
+    """Return the text of a field that may be written as a link."""
+    if not written:
+        return None
+    return next((text for text, _ in links(written)), written)
+
+
+def _highlights(doc: Doc) -> tuple[tuple[Highlight, ...], set[int]]:
+    """Read `text — location: [503](kindle://…) ^ref-884`, then the reader's note up to the rule."""
+    lines = doc.lines
+    found: list[Highlight] = []
+    used: set[int] = set()
+    index = 0
+    while index < len(lines):
+        match = _HIGHLIGHT.match(lines[index]) if "](" in lines[index] else None
+        index += 1
+        if match is None:
+            continue
+        start = index - 1
+        above = start
+        while (
+            above > 0
+            and lines[above - 1].strip()
+            and above - 1 not in used
+            and not _frame(lines[above - 1])
+        ):
+            above -= 1
+        after = index
+        while after < len(lines) and not _frame(lines[after]):
+            if "](kindle:" in lines[after]:
+                break
+            after += 1
+        note = plain("\n".join(lines[index:after]))
+        text = "\n".join([*lines[above:start], match["text"]])
+        found.append(
+            Highlight(
+                text=plain(text),
+                note=note or None,
+                location=number(match["at"]),
+                id=match["id"],
+                line=doc.line_number(above),
+            )
+        )
+        used |= set(range(above, after))
+        index = after
+    return tuple(found), used
+
+
+def _frame(line: str) -> bool:
+    return line.startswith(("#", "---", "***"))
+
+
+SHAPE = Shape("kindle", matches, read)
