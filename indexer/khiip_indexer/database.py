@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from khiip_indexer.atomic import disk_full
@@ -13,6 +13,7 @@ from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.schema import SCHEMA_VERSION, TABLES
 
 DATABASE_FILE = "cache.sqlite"
+CORRUPT = ".corrupt"
 _BUSY_MILLISECONDS = 10_000
 
 
@@ -77,6 +78,10 @@ def translated(path: Path) -> Iterator[None]:
         raise _storage_error(error, path) from error
 
 
+DAMAGE_MARK = "damaged"
+_DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
         return disk_full(path)
@@ -86,6 +91,10 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
             hint="Another process is writing a lot; try again in a moment.",
             code="index_busy",
         )
+    if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGE_CODES:
+        # Reading every page at each start would be slow: the next writer looks because of this.
+        with suppress(OSError):
+            path.with_name(DAMAGE_MARK).touch()
     return StorageError(
         f"The index file {path.name} could not be used: {error}.",
         hint="Run khiipd reindex: it repairs or rebuilds the index from the notes.",
@@ -95,7 +104,7 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
 
 def _open_writer(path: Path) -> sqlite3.Connection:
     with translated(path):
-        connection = _connect(path, "rwc")
+        connection = connect(path, "rwc")
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             _prepare(connection)
@@ -117,10 +126,11 @@ def _open_reader(path: Path) -> sqlite3.Connection:
     with translated(path):
         if not path.is_file():
             raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
-        return _connect(path, "ro")
+        return connect(path, "ro")
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection with the settings that all of ours have; `mode` is SQLite's `ro` or `rwc`."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
@@ -157,10 +167,19 @@ def _newer() -> IndexMissing:
     )
 
 
+def looks_like_database(path: Path) -> bool:
+    """Whether the file is absent, empty, or starts as SQLite's files do: cheap."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) in (b"SQLite format 3\0", b"")
+    except FileNotFoundError:
+        return True
+
+
 def is_whole(path: Path) -> bool:
     """Whether the file is a database that SQLite can read throughout."""
     try:
-        with closing(_connect(path, "ro")) as connection:
-            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+        with closing(connect(path, "ro")) as connection:
+            return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
     except sqlite3.Error:
         return False

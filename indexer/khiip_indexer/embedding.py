@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from khiip_indexer.database import Database
 from khiip_indexer.errors import KhiipError
-from khiip_indexer.queries import MAX_ATTEMPTS
+from khiip_indexer.queries import MAX_ATTEMPTS, failed_notes
 from khiip_indexer.records import Phase
-from khiip_indexer.store import put_failure, put_vectors
+from khiip_indexer.store import put_failure, put_vectors, replace_problems
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -48,6 +48,8 @@ class EmbeddingPhase:
         """Embed first vectors, then other passages; `path` limits it to one note."""
         for phase, condition in (("first_vectors", "p.ordinal = 0"), ("passages", "p.ordinal > 0")):
             self._embed(phase, self._pending(condition, path), report)  # type: ignore[arg-type]
+        with self._database.write() as connection:
+            replace_problems(connection, "embedding", failed_notes(connection, self._model))
 
     def _pending(self, condition: str, path: str | None) -> list[tuple[int, bytes]]:
         rows = self._database.read().execute(

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from khiip_indexer.atomic import translated, write_file
-from khiip_indexer.database import DATABASE_FILE, is_whole
+from khiip_indexer.database import (
+    CORRUPT,
+    DAMAGE_MARK,
+    DATABASE_FILE,
+    is_whole,
+    looks_like_database,
+)
 from khiip_indexer.graphs import sweep_temporaries
 from khiip_indexer.lock import Role, WriterLock
 
@@ -40,14 +46,11 @@ def _ignore(path: Path) -> None:
 
 
 def _set_aside_damaged(path: Path) -> None:
-    if not path.exists() or (_starts_well(path) and is_whole(path)):
-        return
-    _log.warning("%s is damaged; building the index anew from the notes", path.name)
-    path.replace(path.with_name(f"{path.name}.corrupt"))
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _starts_well(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(16) in (b"SQLite format 3\0", b"")
+    mark = path.with_name(DAMAGE_MARK)
+    suspected = mark.exists() or not looks_like_database(path)
+    if path.exists() and suspected and not is_whole(path):
+        _log.warning("%s is damaged; building the index anew from the notes", path.name)
+        path.replace(path.with_name(path.name + CORRUPT))
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    mark.unlink(missing_ok=True)

@@ -12,14 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from khiip_indexer.atomic import TEMPORARY, digest, write_through
-from khiip_indexer.database import Database
+from khiip_indexer.database import CORRUPT, Database
 from khiip_indexer.manifest import Manifest, matches, read_manifest, write_manifest
 from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import Graph, Vector
 
 _log = logging.getLogger(__name__)
 _PIECE = 1024
-_CORRUPT = ".corrupt"
 
 
 class GraphKeeper:
@@ -78,7 +77,7 @@ class GraphKeeper:
         path = self._state / manifest.file
         _log.warning("%s is not what the manifest says; building it anew", path.name)
         with suppress(FileNotFoundError):
-            path.replace(path.with_name(path.name + _CORRUPT))
+            path.replace(path.with_name(path.name + CORRUPT))
 
     def _built(self, model: ModelIdentity) -> Graph:
         self._saved_seq = 0

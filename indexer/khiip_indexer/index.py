@@ -53,10 +53,7 @@ class VaultIndex:
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
         lock = prepare(settings, role)
         try:
-            database = Database(settings.state / DATABASE_FILE, writable=True)
-            with database.write() as connection:
-                store.vault_id(connection)  # a sidecar names it before the first note is read
-            return cls(settings, database, lock)
+            return cls(settings, _writable(settings), lock)
         except BaseException:
             lock.release()
             raise
@@ -213,6 +210,19 @@ class VaultIndex:
                 known = (version, count_all(connection, self.meta("model_key")))
                 self._counts[id(connection)] = known
         return known[1]
+
+
+def _writable(settings: Settings) -> Database:
+    """The cache, opened for writing; what could be saved of a damaged one is taken over."""
+    database = Database(settings.state / DATABASE_FILE, writable=True)
+    try:
+        with database.write() as connection:
+            store.vault_id(connection)  # a sidecar names it before the first note is read
+        salvage(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def _failed(record: CaptureRecord, failure: tuple[str, int] | None) -> CaptureRecord:

@@ -250,3 +250,23 @@ def pending(connection: sqlite3.Connection, model: str) -> int:
         (model, MAX_ATTEMPTS),
     )
     return int(found.fetchone()[0])
+
+
+def failed_notes(connection: sqlite3.Connection, model: str) -> list[Problem]:
+    """One problem for each note with a text that could not be embedded."""
+    rows = connection.execute(
+        "SELECT c.path, p.line, f.reason, MAX(f.attempts) FROM failures f "
+        "JOIN passages p ON p.key = f.key JOIN captures c ON c.row = p.row "
+        "WHERE f.model = ? GROUP BY c.path ORDER BY c.path",
+        (model,),
+    )
+    return [
+        Problem(
+            path=path,
+            code="embedding_failed",
+            reason=f"a part of this note could not be embedded ({attempts} tries): {reason}",
+            line=line,
+            hint="Try again with khiipd refetch --re-extract.",
+        )
+        for path, line, reason, attempts in rows
+    ]

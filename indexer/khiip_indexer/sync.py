@@ -14,6 +14,7 @@ from khiip_indexer.ages import Ages
 from khiip_indexer.dates import rfc3339
 from khiip_indexer.errors import NotFound
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.integrity import verify
 from khiip_indexer.projection import PROJECTION_VERSION, Window
 from khiip_indexer.records import Phase, Progress, SyncReport
 from khiip_indexer.types import ModelIdentity, Problem
@@ -216,4 +217,4 @@ class Syncer:
         return generation
 
 
-__all__ = ["Syncer", "check"]
+__all__ = ["Syncer", "check", "verify"]
