@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -175,6 +174,8 @@ class SidecarClient:
         headers: dict[str, str],
         seconds: float,
     ) -> tuple[int, bytes]:
+        import http.client  # most calls find no sidecar, and need not load it
+
         where = self.sidecar
         connection = http.client.HTTPConnection(where.host, where.port, timeout=seconds)
         try:

@@ -51,9 +51,9 @@ def test_negative_scores_stay_in_their_column() -> None:
     assert row_lines(row(score=-0.05), unpainted, 80)[0] == "-0.050 Quipu"
 
 
-def test_a_row_without_a_score_is_not_indented_for_one() -> None:
+def test_a_row_without_a_score_starts_with_the_title() -> None:
     lines = row_lines({key: value for key, value in row().items() if key != "score"}, unpainted, 80)
-    assert lines == ["Quipu", "wiki · Ada · 2026-01-31 · Notes/Quipu.md", "  Knots in cords."]
+    assert lines == ["Quipu", "  wiki · Ada · 2026-01-31 · Notes/Quipu.md", "  Knots in cords."]
 
 
 def test_what_is_not_known_leaves_no_gap() -> None:

@@ -22,7 +22,7 @@ BROKEN = "---\nkey: `C:\\agent\\run` : x\n---\nThe body of b is there all the sa
 def test_a_first_run_says_what_it_did_on_stderr_only(cli: Khiipd) -> None:
     result = cli.ok("reindex")
     assert result.stdout == ""
-    assert result.stderr.splitlines()[-1].startswith("indexed 3 notes (3 new; ")
+    assert result.stderr.splitlines()[-1].startswith("indexed 3 notes (3 new, 3 texts embedded; ")
 
 
 def test_a_second_run_embeds_nothing_and_says_that_nothing_changed(indexed: Khiipd) -> None:
@@ -47,6 +47,14 @@ def test_one_malformed_note_is_one_line_and_stops_nothing(
     again = cli.run("reindex")
     assert again.exit_code == 3
     assert "b.md" not in again.stderr
+
+
+def test_a_problem_between_two_notes_is_said_once(make_khiipd: Callable[..., Khiipd]) -> None:
+    twin = "---\nid: same\n---\n"
+    cli = make_khiipd({"a.md": f"{twin}alpha", "b.md": f"{twin}beta"})
+    said = cli.run("reindex").stderr
+    assert len([line for line in said.splitlines() if "the id" in line]) == 1
+    assert "the id" not in cli.run("reindex").stderr
 
 
 def test_the_report_as_json(indexed: Khiipd) -> None:

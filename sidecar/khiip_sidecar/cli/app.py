@@ -61,7 +61,8 @@ def _worker(index: VaultIndex, embedder: Embedder) -> IndexWorker:
     from khiip_indexer.sync import Syncer
     from khiip_sidecar.worker import IndexWorker
 
-    return IndexWorker(Syncer(index, embedder), embedder)
+    # Its thread is never started here, so there is nothing to warm: it only opens `refetch`.
+    return IndexWorker(Syncer(index, embedder), lambda: None)
 
 
 pass_app = click.make_pass_decorator(App, ensure=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from khiip_indexer.config import Settings
-from khiip_indexer.errors import PathOutsideVault
+from khiip_indexer.errors import IndexMissing, PathOutsideVault
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.app import App, pass_app
@@ -81,6 +82,7 @@ def _refuse_together(**chosen: bool) -> None:
 
 def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json: bool) -> int:
     sidecar = find_sidecar(settings)
+    before = _known_problems(settings)
     with reporter() as progress:
         if sidecar is not None:
             report = reindex_by_sidecar(
@@ -88,12 +90,30 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
             )
         else:
             report = _reindex_here(settings, progress, full=full, accept_deletions=accept_deletions)
-    for problem in report.problems:
+    for problem in worth_saying(report.problems, before, _known_problems(settings)):
         say(problem_line(problem))
     say(summary(report))
     if as_json:
         _write_report(report)
     return EXIT_PROBLEMS if report.with_problems or report.failed else 0
+
+
+def _known_problems(settings: Settings) -> list[Problem]:
+    from khiip_indexer.index import VaultIndex
+
+    try:
+        with VaultIndex.open(settings) as index:
+            return index.problems()
+    except IndexMissing:
+        return []
+
+
+def worth_saying(
+    met: Sequence[Problem], before: Sequence[Problem], after: Sequence[Problem]
+) -> list[Problem]:
+    """What this run met in notes, then what only shows between notes and was not known before."""
+    said = set(met).union(before)
+    return [*met, *(problem for problem in after if problem not in said)]
 
 
 def _reindex_here(
@@ -171,7 +191,13 @@ def summary(report: SyncReport) -> str:
         said += f", {report.failed:,} not embedded (the next run tries again)"
     if not report.complete:
         said += ", and was stopped before the end"
-    return f"{said} ({changes(report) or 'nothing changed'}; {report.seconds:.1f} s)"
+    return f"{said} ({_done(report)}; {report.seconds:.1f} s)"
+
+
+def _done(report: SyncReport) -> str:
+    """An interrupted run leaves vectors to make of notes that did not change since."""
+    done = changes(report) or "nothing changed"
+    return f"{done}, {counted(report.embedded, 'text')} embedded" if report.embedded else done
 
 
 def changes(report: SyncReport) -> str:

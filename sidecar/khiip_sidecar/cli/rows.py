@@ -30,11 +30,11 @@ def row_lines(row: Mapping[str, Any], paint: Paint, width: int) -> list[str]:
     """
     score = row.get("score")
     first = "" if score is None else paint(f"{score:.3f}".ljust(len(INDENT)), fg="green")
-    indent = "" if score is None else INDENT
+    indent = "  " if score is None else INDENT
     lines = [first + paint(plain(row["title"]), bold=True), indent + _origin(row, paint)]
-    excerpt = cut(" ".join(plain(row["excerpt"]).split()), width - max(len(indent), 2))
+    excerpt = cut(" ".join(plain(row["excerpt"]).split()), width - len(indent))
     if excerpt:
-        lines.append((indent or "  ") + excerpt)
+        lines.append(indent + excerpt)
     return lines
 
 
