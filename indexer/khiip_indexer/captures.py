@@ -42,9 +42,18 @@ RECORDED_KEYS = (
     "saved",
     "added",
     "date",
+    "created_at",
+    "creation date",
 )
 VALID_KEYS = ("valid_from", "published", "date published")
-MODIFIED_KEYS = ("modified", "updated", "date modified", "last modified")
+MODIFIED_KEYS = (
+    "modified",
+    "updated",
+    "date modified",
+    "last modified",
+    "modified_at",
+    "updated_at",
+)
 TAG_KEYS = ("tags", "tag", "keywords")
 ID_KEYS = ("id", "khiip_id", "ulid")
 NO_AUTHORS = frozenset(

@@ -14,7 +14,7 @@ from .threads import walk
 HEAD_CHARS = 2_400  # more than any model window at hand takes
 MAX_ENTITIES = 5
 MAX_PROPERTY_CHARS = 300
-_NO_WORDS = re.compile(r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no)$|^\w+://\S*$", re.IGNORECASE)
+_NO_WORDS = re.compile(r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no|[a-z]{2})$|^\w+://\S*$", re.IGNORECASE)
 
 
 def project(
@@ -29,24 +29,27 @@ def project(
 
     A description that is the cut beginning of the text is left out.
     """
-    head = primary[:HEAD_CHARS]
+    head = primary[:HEAD_CHARS].removeprefix(f"{facts.title}\n").lstrip()
+    worded = property_text(properties or {}, facts.title)[:MAX_PROPERTY_CHARS]
     lines: list[str | None] = [facts.title if title else None, facts.author]
     if not begins(primary, facts.description):
         lines.append(facts.description)
-    known = f"{facts.title}\n{head}".lower()
+    known = f"{facts.title}\n{facts.author}\n{worded}\n{head}".lower()
     lines.append(", ".join([e for e in facts.entities if e.lower() not in known][:MAX_ENTITIES]))
-    lines.append(property_text(properties or {})[:MAX_PROPERTY_CHARS])
-    lines += [head, *more]
+    lines += [worded, head, *more]
     kept = dict.fromkeys(line.strip() for line in lines if line and line.strip())
     return "\n".join(kept)
 
 
-def property_text(properties: Mapping[str, str | list[str]]) -> str:
-    """Return the properties that hold words, `key: value` a line; numbers and URLs say nothing."""
+def property_text(properties: Mapping[str, str | list[str]], title: str = "") -> str:
+    """Return the properties that hold words, `key: value` a line.
+
+    Numbers, codes of two letters, URLs and what the title says already are left out.
+    """
     out: list[str] = []
     for key, value in properties.items():
         values = [value] if isinstance(value, str) else value
-        words = [text for text in values if not _NO_WORDS.match(text)]
+        words = [text for text in values if not _NO_WORDS.match(text) and text not in title]
         if words:
             out.append(f"{key}: {', '.join(words)}")
     return "\n".join(out)

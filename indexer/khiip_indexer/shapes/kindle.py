@@ -31,6 +31,8 @@ def read(doc: Doc) -> Reading:
     asin = book.text("asin") or facts.get("asin")
     reference = as_url(facts.get("reference"))
     marks, used = _highlights(doc)
+    if not marks and "kindle-sync" not in doc.meta:
+        return Reading()  # a note of one's own that links to a place in a book
     gone = used | (set(range(about.heading, about.end)) if about else set())
     gone |= {i for i, line in enumerate(lines) if line.startswith("# ") or line == "## Highlights"}
     authors = book.text("author") or shown(facts.get("author"))

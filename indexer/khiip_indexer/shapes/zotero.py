@@ -38,7 +38,12 @@ class _Found:
 
 
 def matches(doc: Doc) -> bool:
-    return doc.has("zotero://") and doc.has("annotation=")
+    """A note of one's own may quote a PDF with such a link too: a literature note says whose."""
+    if not (doc.has("zotero://") and doc.has("annotation=")):
+        return False
+    meta = doc.meta
+    named = meta.text("citekey", "citation_key", "doi", "authors", "author", "itemType", "year")
+    return bool(named) or doc.has("%% begin ", "%% Import Date", "**Imported:")
 
 
 def read(doc: Doc) -> Reading:
