@@ -60,7 +60,7 @@ def open_house(
     embedder = FakeEmbedder()
     with VaultIndex.open(settings, write=True) as index:
         syncer = Syncer(index, embedder, clock=lambda: NOW)
-        worker = IndexWorker(syncer, embedder)
+        worker = IndexWorker(syncer, embedder, index=index)
         service = RecallService(index, embedder, worker=worker, weak_below=weak_below)
         operations = Operations(service, now=lambda: NOW)
         house = House(settings, index, embedder, syncer, worker, service, operations)

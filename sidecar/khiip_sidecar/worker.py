@@ -15,6 +15,7 @@ from khiip_indexer.records import Phase, Progress, SyncReport
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
+    from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import Syncer
 
 log = logging.getLogger(__name__)
@@ -53,13 +54,23 @@ class _Job:
 
 
 class IndexWorker:
-    """Runs syncs in a thread of its own, asked for by `ask`; also the one door to `refetch`."""
+    """Runs syncs in a thread of its own, asked for by `ask`; also the one door to `refetch`.
+
+    Before every sync the model is loaded, and the graph of `index`, so that no query waits for
+    them and a model that was missing is found once it is back.
+    """
 
     def __init__(
-        self, syncer: Syncer, embedder: Embedder, clock: Callable[[], float] = time.monotonic
+        self,
+        syncer: Syncer,
+        embedder: Embedder,
+        *,
+        index: VaultIndex | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._syncer = syncer
         self._embedder = embedder
+        self._index = index
         self._clock = clock
         self._state = idle_state()
         self._guard = threading.Lock()
@@ -71,7 +82,7 @@ class IndexWorker:
         self._phase_began = (0.0, 0)
 
     def start(self) -> None:
-        """Load the model and catch up with the vault, in the background."""
+        """Warm up and catch up with the vault, in the background."""
         self._set(state="warming")
         self._asked = True
         self._jobs.put(_Job())
@@ -121,8 +132,9 @@ class IndexWorker:
             self._come_to_rest(failure or without_model)
 
     def _warm(self) -> None:
-        """Load the model: a query must not wait for it, and its absence must show at once."""
         self._embedder.embed(["warm"])
+        if self._index is not None and self._index.model() == self._embedder.identity:
+            self._index.graphs.load(self._embedder.identity)
 
     def _sync(self, job: _Job) -> None:
         self._phase_began = (self._clock(), 0)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pytest
 
 from houses import note
 from khiip_indexer.config import Homes, Settings
+from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import PortInUse, UsageError, VaultLocked
 from khiip_sidecar.auth import load_or_make_key, rotate_key
 from khiip_sidecar.daemon import CurrentKey, Daemon, bind, serve, url_of
@@ -34,6 +35,7 @@ NOTES = {
 
 @dataclass
 class Served:
+    daemon: Daemon
     settings: Settings
     port: int
     key: str
@@ -59,7 +61,7 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings, embedder: FakeEmbedder | None = None) -> Iterator[Served]:
+def serving(settings: Settings, embedder: Embedder | None = None) -> Iterator[Served]:
     """`serve` in a thread of this process, on a port that the system picks."""
     daemons: list[Daemon] = []
     codes: list[int] = []
@@ -78,7 +80,7 @@ def serving(settings: Settings, embedder: FakeEmbedder | None = None) -> Iterato
     thread.start()
     assert ready.wait(10)
     try:
-        yield Served(settings, daemons[0].address[1], load_or_make_key(settings.homes))
+        yield Served(daemons[0], settings, daemons[0].address[1], load_or_make_key(settings.homes))
     finally:
         daemons[0].stop()
         thread.join(5)
@@ -123,6 +125,45 @@ def test_a_new_note_is_found_after_indexing_was_asked_for(settings: Settings) ->
         assert rows[0]["vault_path"] == "new.md"
 
 
+def test_after_a_restart_the_graph_is_loaded_although_nothing_changed(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        sidecar.wait_until_ready()
+    with serving(settings) as sidecar:
+        sidecar.wait_until_ready()
+        graph = sidecar.daemon.index.graphs.current()
+        assert graph is not None
+        assert len(graph) == 2
+
+
+def test_without_a_model_it_serves_and_says_what_is_missing(
+    settings: Settings, tmp_path: Path
+) -> None:
+    nowhere = replace(settings, model_dir=tmp_path / "no-model")
+    with serving(nowhere, MiniLM(nowhere.model_dir)) as sidecar:
+        sidecar.wait_until_ready()
+        health = sidecar.ask("/health")[1]
+        assert (health["status"], health["state"]) == ("degraded", "ready")
+        assert "no-model" in health["reason"]
+        status, answer, _ = sidecar.ask("/api/v1/recall?q=knots")
+        assert (status, set(answer)) == (503, {"detail", "error", "hint"})
+
+
+def test_serving_makes_no_outgoing_connection(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = socket.socket.connect
+
+    def only_loopback(self: socket.socket, address: Any) -> None:
+        assert address[0] in ("127.0.0.1", "::1"), address
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", only_loopback)
+    monkeypatch.setenv("HTTPS_PROXY", "http://203.0.113.1:9")
+    with serving(settings) as sidecar:
+        assert sidecar.wait_until_ready()["error"] is None
+        assert sidecar.ask("/api/v1/recall?q=knots")[0] == 200
+
+
 def test_a_second_sidecar_of_the_same_vault_is_refused(settings: Settings) -> None:
     with serving(settings), pytest.raises(VaultLocked) as caught:
         serve(settings, "127.0.0.1", 0, embedder=FakeEmbedder())
@@ -143,6 +184,11 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(settings: Settings
 def test_a_host_that_is_not_here_is_a_usage_error(host: str) -> None:
     with pytest.raises(UsageError):
         bind(host, 0)
+
+
+def test_answers_are_sent_without_waiting_for_a_full_packet() -> None:
+    with bind("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 def test_head_sends_no_body(settings: Settings) -> None:

@@ -128,7 +128,10 @@ def _settled(answer: Any, house: House) -> Any:
         (house.index.vault_id, "0123456789abcdef0123456789abcdef"),
     ):
         text = text.replace(machine, said)
-    return json.loads(text)
+    settled = json.loads(text)
+    if isinstance(settled, dict) and "version" in settled:
+        settled["version"] = "0.0.0"
+    return settled
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -7,16 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.records import Freshness
-from khiip_sidecar.paging import Page, fill_page
+from khiip_sidecar.paging import KEPT_BOOKMARKS, Bookmarks, Page, Place, fill_page
 
 
-def page_of(states: dict[str, Freshness], *, limit: int, offset: int = 0) -> Page[str]:
+def page_of(
+    states: dict[str, Freshness], *, limit: int, offset: int = 0, start: Place | None = None
+) -> Page[str]:
     items = list(states)
     return fill_page(
         lambda limit, offset: items[offset : offset + limit],
         lambda item: states[item],
         limit=limit,
         offset=offset,
+        start=start,
     )
 
 
@@ -42,7 +45,34 @@ def test_nothing_more_is_promised_when_only_vanished_notes_follow() -> None:
 
 @pytest.mark.parametrize("offset", [0, 5])
 def test_an_empty_index_is_an_empty_page(offset: int) -> None:
-    assert page_of({}, limit=3, offset=offset) == Page((), has_more=False, stale=False, gone=0)
+    empty: Page[str] = Page((), has_more=False, stale=False, gone=0, end=Place())
+    assert page_of({}, limit=3, offset=offset) == empty
+
+
+def test_the_next_page_begins_where_the_last_one_ended() -> None:
+    states: dict[str, Freshness] = {"a": "gone", "b": "fresh", "c": "fresh", "d": "gone"}
+    states |= {"e": "fresh", "f": "fresh"}
+    first = page_of(states, limit=2)
+    assert (first.items, first.end) == (("b", "c"), Place(present=2, read=3))
+    asked: list[tuple[int, int]] = []
+    items = list(states)
+
+    def fetch(limit: int, offset: int) -> list[str]:
+        asked.append((limit, offset))
+        return items[offset : offset + limit]
+
+    second = fill_page(fetch, states.__getitem__, limit=2, offset=2, start=first.end)
+    assert second.items == ("e", "f")
+    assert min(offset for _, offset in asked) == 3
+
+
+def test_only_recent_pages_are_remembered() -> None:
+    marks = Bookmarks()
+    for count in range(1, KEPT_BOOKMARKS + 2):
+        marks.remember("list", Place(count, count))
+    assert marks.before("list", 1) is None
+    assert marks.before("list", 2) == Place(2, 2)
+    assert marks.before("another list", 2) is None
 
 
 @given(
@@ -53,9 +83,12 @@ def test_pages_together_are_every_present_note_once(states: list[Freshness], lim
     named = {str(number): state for number, state in enumerate(states)}
     present = [name for name, state in named.items() if state != "gone"]
     collected: list[str] = []
+    start: Place | None = None
     while True:
-        page = page_of(named, limit=limit, offset=len(collected))
+        page = page_of(named, limit=limit, offset=len(collected), start=start)
+        assert page.items == page_of(named, limit=limit, offset=len(collected)).items
         collected += page.items
+        start = page.end
         if not page.has_more:
             break
         assert len(page.items) == limit
