@@ -14,7 +14,9 @@ from .threads import walk
 HEAD_CHARS = 2_400  # more than any model window at hand takes
 MAX_ENTITIES = 5
 MAX_PROPERTY_CHARS = 300
-_NO_WORDS = re.compile(r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no|[a-z]{2})$|^\w+://\S*$", re.IGNORECASE)
+_NO_WORDS = re.compile(
+    r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no|[a-z]{2})$|^\w+://\S*$", re.IGNORECASE
+)
 
 
 def project(

@@ -25,7 +25,7 @@ _HOSTS = {
 }
 _THREAD = re.compile(r"/(?:c|chat|share|app|thread)/([0-9A-Za-z-]{8,64})")
 _LABEL = re.compile(
-    r"^(?:\*\*(?P<bold>[^*\n]{1,40})\*\*:?|#{3,6} (?P<head>[^\n#]{1,60}?):?)[ \t]*(?P<rest>.*)$"
+    r"^(?:\*\*(?P<bold>[^*\n]{1,40})\*\*:?|#{3,6} (?P<head>[^\n#]{1,60}))(?P<rest>[^\n]*)$"
 )
 _SAID = re.compile(
     r"\b(?:said|disse|dijo|a dit|sagte|ha detto|zei|говорит|сказал)\b|说|說|さん|말", re.I

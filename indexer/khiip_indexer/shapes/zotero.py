@@ -23,7 +23,10 @@ _COLOR_WORD = re.compile(
     re.IGNORECASE,
 )
 _KIND_WORDS = re.compile(r"\b(?:\w{3,8} )?(?:highlight|underline|annotation)\s*$", re.IGNORECASE)
-_LABEL = re.compile(r"^(?:page|seite|p)?\.?\s*(\S{0,20})$", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^(?:pages?|seite|pp?)?\.?\s*([a-z]?\d{1,6}[a-z]?(?:[-–]\d{1,6})?|[ivxlcdm]{1,8})$",
+    re.IGNORECASE,
+)
 _IMPORTED = re.compile(r"%%\s*Import Date:\s*([^%\n]{8,40})%%")
 _IMPORT_LINE = re.compile(
     r"^(?:\*\*Imported:[^*\n]*\*\*|%%\s*Import Date:.*|%% (?:begin|end) [\w-]+ %%)\s*$"
@@ -135,7 +138,7 @@ def _highlight(block: list[str], comment: str, line: int) -> Highlight:
         text=words.strip(_QUOTES),
         note=comment or None,
         color=color.group(0).lower() if color else None,
-        label=(label.group(1) or None) if label else None,
+        label=label.group(1) if label else None,
         id=link["id"] if link else None,
         url=link["url"] if link else None,
         line=line,
