@@ -1,0 +1,1 @@
+"""Measurements that `make bench` runs; scripts, not tests."""
