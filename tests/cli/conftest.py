@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from khiip_indexer.config import Settings
 from khiip_sidecar.cli.main import khiipd
+from khiip_sidecar.client import find_sidecar
 from support import FakeEmbedder, make_vault
 
 NOTES = {
@@ -40,7 +42,7 @@ class Khiipd:
 
     @contextmanager
     def served(self) -> Iterator[int]:
-        """A real sidecar in a thread of this process; gives its port."""
+        """A real sidecar in a thread of this process, its first sync done; gives its port."""
         from khiip_sidecar.daemon import Daemon, serve
 
         ready: list[Daemon] = []
@@ -58,11 +60,20 @@ class Khiipd:
         thread.start()
         assert up.wait(10)
         try:
+            self.wait_until_ready()
             yield ready[0].address[1]
         finally:
             ready[0].stop()
             thread.join(10)
             assert not thread.is_alive()
+
+    def wait_until_ready(self) -> None:
+        for _ in range(1000):
+            sidecar = find_sidecar(self.settings)
+            if sidecar is not None and sidecar.health()["state"] == "ready":
+                return
+            time.sleep(0.01)
+        raise AssertionError("the sidecar did not finish its first sync")
 
 
 @pytest.fixture
