@@ -11,6 +11,7 @@ from pathlib import Path
 from khiip_indexer.config import Settings
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.sync import Syncer
+from khiip_sidecar.daemon import warm
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.worker import IndexWorker
@@ -60,7 +61,7 @@ def open_house(
     embedder = FakeEmbedder()
     with VaultIndex.open(settings, write=True) as index:
         syncer = Syncer(index, embedder, clock=lambda: NOW)
-        worker = IndexWorker(syncer, embedder, index=index)
+        worker = IndexWorker(syncer, lambda: warm(index, embedder))
         service = RecallService(index, embedder, worker=worker, weak_below=weak_below)
         operations = Operations(service, now=lambda: NOW)
         house = House(settings, index, embedder, syncer, worker, service, operations)

@@ -78,7 +78,7 @@ class Daemon:
         self.index = index
         self._listener = listener
         self.address: Address = listener.getsockname()[:2]
-        self._worker = IndexWorker(Syncer(index, embedder), embedder, index=index)
+        self._worker = IndexWorker(Syncer(index, embedder), lambda: warm(index, embedder))
         service = RecallService(index, embedder, worker=self._worker)
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
@@ -104,6 +104,13 @@ class Daemon:
     def stop(self) -> None:
         """Have `run` return soon; safe from a signal handler and from any thread."""
         self._server.should_exit = True
+
+
+def warm(index: VaultIndex, embedder: Embedder) -> None:
+    """Load the model, and the graph of the vectors that it made."""
+    embedder.embed(["warm"])
+    if index.model() == embedder.identity:
+        index.graphs.load(embedder.identity)
 
 
 class _Server(uvicorn.Server):

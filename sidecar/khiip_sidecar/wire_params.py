@@ -24,6 +24,7 @@ BANDS = ("hot", "warm", "cold", "frozen")
 NOTHING: tuple[str, ...] = ()
 MAX_OFFSET = 1_000_000
 MAX_TEXT = 10_000
+MAX_VALUES = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from khiip_indexer.errors import Unsupported, UsageError
 from khiip_sidecar.texts import clean_text, shown
 from khiip_sidecar.times import time_bound
-from khiip_sidecar.wire_params import MAX_TEXT, Default, Parameter
+from khiip_sidecar.wire_params import MAX_TEXT, MAX_VALUES, Default, Parameter
 
 Given = Mapping[str, Sequence[str]]
 Value = Default | tuple[Default, ...]
@@ -61,6 +61,11 @@ def _value(parameter: Parameter, texts: Sequence[str], now: datetime) -> Value:
     if parameter.many == "one" and len(set(parts)) > 1:
         raise UsageError(
             f"`{parameter.name}` was given more than once.", hint="Give one value for it."
+        )
+    if len(parts) > MAX_VALUES:
+        raise UsageError(
+            f"`{parameter.name}` has {len(parts)} values.",
+            hint=f"At most {MAX_VALUES} values are allowed.",
         )
     values = [_read(parameter, part, now) for part in parts]
     _refuse_unserved(parameter, parts)

@@ -14,8 +14,6 @@ from khiip_indexer.errors import Busy, DeletionBrake, KhiipError
 from khiip_indexer.records import Phase, Progress, SyncReport
 
 if TYPE_CHECKING:
-    from khiip_indexer.embedder import Embedder
-    from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import Syncer
 
 log = logging.getLogger(__name__)
@@ -56,21 +54,18 @@ class _Job:
 class IndexWorker:
     """Runs syncs in a thread of its own, asked for by `ask`; also the one door to `refetch`.
 
-    Before every sync the model is loaded, and the graph of `index`, so that no query waits for
-    them and a model that was missing is found once it is back.
+    `warm` loads what the first query would otherwise wait for. It runs before every sync, so that
+    a model that was missing is found once it is back.
     """
 
     def __init__(
         self,
         syncer: Syncer,
-        embedder: Embedder,
-        *,
-        index: VaultIndex | None = None,
+        warm: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._syncer = syncer
-        self._embedder = embedder
-        self._index = index
+        self._warm = warm
         self._clock = clock
         self._state = idle_state()
         self._guard = threading.Lock()
@@ -130,11 +125,6 @@ class IndexWorker:
                 without_model = self._failure_of(self._warm)
                 failure = self._failure_of(lambda job=job: self._sync(job))  # type: ignore[misc]
             self._come_to_rest(failure or without_model)
-
-    def _warm(self) -> None:
-        self._embedder.embed(["warm"])
-        if self._index is not None and self._index.model() == self._embedder.identity:
-            self._index.graphs.load(self._embedder.identity)
 
     def _sync(self, job: _Job) -> None:
         self._phase_began = (self._clock(), 0)

@@ -83,6 +83,15 @@ def test_filters_decide_who_may_be_a_hit(
     assert answer["total_candidates"] == len(expected)
 
 
+def test_as_many_filter_values_as_are_allowed_can_be_searched(house: House) -> None:
+    many = [f"tag{number}" for number in range(99)]
+    params = {"q": ["knots"], "view": ["lean"], "tag": [*many, "tea"]}
+    params |= {"author": [], "folder": []}
+    assert paths(house.operations.recall(params)) == ["tea.md"]
+    params = {"q": ["knots"], "view": ["lean"], "author": many, "folder": many, "tag": many}
+    assert house.operations.recall(params)["results"] == []
+
+
 OUTSIDE = ("../../out", "..\\..\\out", "/etc", "C:\\x", "a/../../b", "../secret.md", "link")
 RESERVED = (".obsidian/plugins/x", ".khiip", ".git/hooks", "a/.trash/b")
 

@@ -156,6 +156,13 @@ def test_a_pasted_paragraph_is_a_query_and_a_pasted_book_is_not() -> None:
     assert "10000" in (caught.value.hint or "")
 
 
+def test_a_filter_takes_a_hundred_values_and_not_more() -> None:
+    tags = [f"t{number}" for number in range(100)]
+    assert len(read(tag=",".join(tags))["tag"]) == 100  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="101 values"):
+        read(tag=[*tags, "one more"])
+
+
 def test_an_error_repeats_only_the_start_of_what_was_sent() -> None:
     with pytest.raises(UsageError) as caught:
         read(view="x" * 5_000)

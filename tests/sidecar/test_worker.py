@@ -13,7 +13,6 @@ from houses import House, open_house
 from khiip_indexer.errors import Busy, DeletionBrake, KhiipError, ModelError
 from khiip_indexer.records import Progress, SyncReport
 from khiip_sidecar.worker import IndexWorker
-from support import FakeEmbedder
 
 NOTES = {"a.md": "one note\n", "b.md": "another note\n"}
 
@@ -98,7 +97,7 @@ class HeldSyncer:
 def held(outcome: Exception | None = None) -> tuple[HeldSyncer, IndexWorker]:
     ticks = iter(range(1000))
     syncer = HeldSyncer(outcome)
-    worker = IndexWorker(syncer, FakeEmbedder(), clock=lambda: float(next(ticks)))  # type: ignore[arg-type]
+    worker = IndexWorker(syncer, lambda: None, clock=lambda: float(next(ticks)))  # type: ignore[arg-type]
     worker.start()
     assert syncer.entered.wait(5)
     return syncer, worker
