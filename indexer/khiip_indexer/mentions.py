@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .metadata import Meta, normal_key, wikilink_parts
-from .types import Body, Value
+from khiip_indexer.metadata import Meta, normal_key, wikilink_parts
+from khiip_indexer.types import Body, Value
 
 ENTITY_KEYS = ("entity", "entities", "about", "project", "people")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
-from .types import SOURCES, Source
+from khiip_indexer.types import SOURCES, Source
 
 _X_POST = re.compile(r"/(?:status(?:es)?|article|thread)/", re.IGNORECASE)
 _X_HANDLE = re.compile(r"^/([A-Za-z0-9_]{1,20})/(?:status(?:es)?|article|thread)/", re.IGNORECASE)

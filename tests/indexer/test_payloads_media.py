@@ -83,6 +83,16 @@ def test_five_timed_links_to_one_video_are_a_transcript() -> None:
     assert few.source == "note"
 
 
+def test_heading_inside_timed_notes_is_no_title_but_the_rich_templates_is() -> None:
+    stamp = "[00:05](https://www.youtube.com/watch?v=aB3dEfGh1jK#t=5) knot"
+    notes = read(f"---\nmedia: {VIDEO}\n---\n## Questions\n\n{stamp}\n", "Video.md")
+    assert notes.title == "Video"
+    lines = "\n".join(f"[00:{n:02d}]({VIDEO}&t={n}) words" for n in range(5))
+    rich = read(f"## Rigging\n\n**Source**: {VIDEO}\n**Retrieved**: 2026-02-03\n\n{lines}\n")
+    assert (rich.title, rich.recorded_at_from) == ("Rigging", "body")
+    assert len(wire(rich)["transcript"]) == 5
+
+
 def test_podnotes_moments_are_the_listeners_notes() -> None:
     capture = read(
         '---\ntype: podcastEpisode\npodcast: "[[Hedge Talk]]"\n---\n# Bees\n'

@@ -5,17 +5,17 @@ from __future__ import annotations
 from types import ModuleType
 from typing import cast
 
-from ..types import Capture, Payload, Segment
-from . import note, pdf, reddit, web, wiki, x, youtube
-from .common import Facts, Material
-from .note import NotePayload
-from .pdf import PdfPayload
-from .reddit import RedditPayload
-from .web import WebPayload
-from .wiki import WikiPayload
-from .wire import payload_json, to_wire
-from .x import XPayload
-from .youtube import YouTubePayload
+from khiip_indexer.payloads import note, pdf, reddit, web, wiki, x, youtube
+from khiip_indexer.payloads.common import Facts, Material
+from khiip_indexer.payloads.note import NotePayload
+from khiip_indexer.payloads.pdf import PdfPayload
+from khiip_indexer.payloads.reddit import RedditPayload
+from khiip_indexer.payloads.web import WebPayload
+from khiip_indexer.payloads.wiki import WikiPayload
+from khiip_indexer.payloads.wire import payload_json, to_wire
+from khiip_indexer.payloads.x import XPayload
+from khiip_indexer.payloads.youtube import YouTubePayload
+from khiip_indexer.types import Capture, Payload, Segment
 
 __all__ = [
     "NotePayload",

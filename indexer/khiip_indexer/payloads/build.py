@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from .common import Engagement, Extras, Material
-from .flow import callout_items, field_items, flow, link_items, marks, task_items
-from .lines import number
+from khiip_indexer.payloads.common import Engagement, Extras, Material
+from khiip_indexer.payloads.flow import (
+    callout_items,
+    field_items,
+    flow,
+    link_items,
+    marks,
+    task_items,
+)
+from khiip_indexer.payloads.lines import number
 
 P = TypeVar("P", bound=Extras)
 

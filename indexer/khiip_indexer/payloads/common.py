@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..types import Segment, Task
+from khiip_indexer.types import Segment, Task
 
 if TYPE_CHECKING:
-    from ..metadata import Meta
-    from ..shapes.base import Reading
-    from ..types import Body
+    from khiip_indexer.metadata import Meta
+    from khiip_indexer.shapes.base import Reading
+    from khiip_indexer.types import Body
 
 
 FILLED = {"when": "filled"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..sources import host_of, split_url, video_id
-from ..types import Block, Body, Link, Segment
-from .common import (
+from khiip_indexer.payloads.common import (
     CalloutItem,
     HeadingItem,
     Highlight,
@@ -17,6 +15,8 @@ from .common import (
     TaskItem,
     task_item,
 )
+from khiip_indexer.sources import host_of, split_url, video_id
+from khiip_indexer.types import Block, Body, Link, Segment
 
 _TYPES: dict[str, MediaType] = {
     **dict.fromkeys(("png", "jpg", "jpeg", "webp", "svg", "avif", "bmp", "heic", "tiff"), "photo"),

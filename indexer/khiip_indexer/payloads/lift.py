@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .common import Chapter
-from .lines import plain, unfenced, without
-from .threads import comment_section, read_comments
-from .transcripts import read_transcript
+from khiip_indexer.payloads.common import Chapter
+from khiip_indexer.payloads.lines import plain, unfenced, without
+from khiip_indexer.payloads.threads import comment_section, read_comments
+from khiip_indexer.payloads.transcripts import read_transcript
 
 if TYPE_CHECKING:
-    from ..shapes.base import Reading
+    from khiip_indexer.shapes.base import Reading
 
 _REFERENCE = re.compile(r"^\[\^[^\]\n]{1,80}\]:[ \t]*(.*)$")
 _VIDEO_EMBED = re.compile(r"^!\[[^\]\n]*\]\(https?://[^)\s]*youtu[^)\s]*\)\s*$")

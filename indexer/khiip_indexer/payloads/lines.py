@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..markdown import parse_markdown, to_plain
+from khiip_indexer.markdown import parse_markdown, to_plain
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t](.*)$")
 _FENCE = re.compile(r"^[ \t>]{0,12}(```+|~~~+)")

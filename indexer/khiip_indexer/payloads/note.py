@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..types import Segment
-from .build import extras, finish
-from .common import Extras, Facts, HeadingItem, LinkItem, Material, TaskItem
-from .flow import heading_items
-from .project import project, tail_segments
+from khiip_indexer.payloads.build import extras, finish
+from khiip_indexer.payloads.common import Extras, Facts, HeadingItem, LinkItem, Material, TaskItem
+from khiip_indexer.payloads.flow import heading_items
+from khiip_indexer.payloads.project import project, tail_segments
+from khiip_indexer.types import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..types import Body, Segment
-from .build import extras, finish
-from .common import Extras, Facts, Highlight, Material, Media
-from .flow import highlights_text, marks, media_of, own_words, reader_notes
-from .project import project, tail_segments
+from khiip_indexer.payloads.build import extras, finish
+from khiip_indexer.payloads.common import Extras, Facts, Highlight, Material, Media
+from khiip_indexer.payloads.flow import highlights_text, marks, media_of, own_words, reader_notes
+from khiip_indexer.payloads.project import project, tail_segments
+from khiip_indexer.types import Body, Segment
 
 _PAGE_HEADING = re.compile(r"^(?:page|seite|pagina|página|p\.?)\s*(\d{1,5})$", re.IGNORECASE)
 HEAD_PAGES = 3

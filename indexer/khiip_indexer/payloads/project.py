@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..types import Segment
-from .common import Extras, Facts
-from .flow import begins, highlight_segments
-from .lines import plain
-from .threads import walk
+from khiip_indexer.payloads.common import Comment, Extras, Facts
+from khiip_indexer.payloads.flow import begins, highlight_segments
+from khiip_indexer.payloads.lines import plain
+from khiip_indexer.payloads.threads import walk
+from khiip_indexer.types import Segment
 
 HEAD_CHARS = 2_400  # more than any model window at hand takes
 MAX_ENTITIES = 5
@@ -60,7 +60,7 @@ def property_text(properties: Mapping[str, str | list[str]], title: str = "") ->
 def tail_segments(payload: Extras) -> Iterable[Segment]:
     """Yield what stands beside the running text: highlights, comments, timed notes, properties."""
     yield from highlight_segments(payload.highlights)
-    yield from comment_segments(payload)
+    yield from comment_segments(payload.comments)
     for note in payload.notes:
         yield Segment(note.text, (), note.line)
     text = property_text(payload.properties)
@@ -68,10 +68,10 @@ def tail_segments(payload: Extras) -> Iterable[Segment]:
         yield Segment(text)
 
 
-def comment_segments(payload: Extras) -> Iterable[Segment]:
-    """Yield every comment with its author in front."""
-    for comment in walk(payload.comments):
+def comment_segments(comments: Iterable[Comment], heading: str = "Comments") -> Iterable[Segment]:
+    """Yield every comment of a tree with its author in front."""
+    for comment in walk(comments):
         text = plain(comment.body_markdown)
         if text:
             said = f"{comment.author}: {text}" if comment.author else text
-            yield Segment(said, ("Comments",), comment.line)
+            yield Segment(said, (heading,), comment.line)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..sources import as_url, host_of, reddit_ids
-from ..types import Segment
-from .build import engagement, extras, finish
-from .common import Comment, Engagement, Extras, Facts, Material, Media
-from .flow import media_of
-from .lines import number, plain
-from .project import project, tail_segments
-from .threads import walk
+from khiip_indexer.payloads.build import engagement, extras, finish
+from khiip_indexer.payloads.common import Comment, Engagement, Extras, Facts, Material, Media
+from khiip_indexer.payloads.flow import media_of
+from khiip_indexer.payloads.lines import number, plain
+from khiip_indexer.payloads.project import project, tail_segments
+from khiip_indexer.payloads.threads import walk
+from khiip_indexer.sources import as_url, host_of, reddit_ids
+from khiip_indexer.types import Segment
 
 PostType = Literal["text", "link", "image", "video", "gallery", "poll"]
 POST_TYPES: tuple[PostType, ...] = ("text", "link", "image", "video", "gallery", "poll")

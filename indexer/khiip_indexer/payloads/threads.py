@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..dates import parse_date, rfc3339
-from .common import Comment
-from .lines import Section, letters, links, number, plain, sections
+from khiip_indexer.dates import parse_date, rfc3339
+from khiip_indexer.payloads.common import Comment
+from khiip_indexer.payloads.lines import Section, letters, links, number, plain, sections
 
 MAX_DEPTH = 60  # a tree deeper than this is quoting, not conversation
 _QUOTES = re.compile(r"^(?:[ \t]{0,3}>[ \t]?)+")

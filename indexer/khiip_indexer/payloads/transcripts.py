@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .common import Chapter, TimedText
-from .lines import Section, headings, letters, plain, seconds, sections
+from khiip_indexer.payloads.common import Chapter, TimedText
+from khiip_indexer.payloads.lines import Section, headings, letters, plain, seconds, sections
 
 _CLOCK = r"\d{1,2}(?::\d{2}){1,2}"
 _STAMP = re.compile(

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..sources import wiki_language
-from ..types import Block, Body, Segment
-from .build import extras, finish
-from .common import Extras, Facts, Material, Media
-from .flow import flow, media_of
-from .project import project, tail_segments
-from .web import hero_image
+from khiip_indexer.payloads.build import extras, finish
+from khiip_indexer.payloads.common import Extras, Facts, Material, Media
+from khiip_indexer.payloads.flow import flow, media_of
+from khiip_indexer.payloads.project import project, tail_segments
+from khiip_indexer.payloads.web import hero_image
+from khiip_indexer.sources import wiki_language
+from khiip_indexer.types import Block, Body, Segment
 
 _SITE_SUFFIX = re.compile(
     r"\s[-–—]\s(?:w[iy]k[iy]|vik|вік|вик|ويكي|ויקי|ウィキ|维基|維基|위키|विकि|βικι)[\w\s,()，（）-]{0,40}$",

@@ -9,7 +9,7 @@ from functools import cache
 from inspect import get_annotations
 from typing import TYPE_CHECKING
 
-from ..types import Payload
+from khiip_indexer.types import Payload
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

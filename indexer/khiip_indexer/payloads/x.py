@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..sources import status_id, x_handle
-from ..types import Segment
-from .build import engagement, extras, finish
-from .common import Comment, Engagement, Extras, Facts, Material, Media
-from .flow import highlights_text, media_of, media_type
-from .lines import plain
-from .posts import Quoted, Thread, read_thread
-from .project import project, tail_segments
-from .threads import walk
+from khiip_indexer.payloads.build import engagement, extras, finish
+from khiip_indexer.payloads.common import Comment, Engagement, Extras, Facts, Material, Media
+from khiip_indexer.payloads.flow import highlights_text, media_of, media_type
+from khiip_indexer.payloads.posts import Quoted, Thread, read_thread
+from khiip_indexer.payloads.project import comment_segments, project, tail_segments
+from khiip_indexer.sources import status_id, x_handle
+from khiip_indexer.types import Segment
 
 _HASHTAG = re.compile(r"(?<![\w&/])#(\w*[^\W\d_]\w*)")
 _MENTION = re.compile(r"(?<![\w@/.])@([A-Za-z0-9_]{1,20})\b")
@@ -144,10 +142,5 @@ def segments(payload: XPayload) -> Iterable[Segment]:
         )
     if payload.community_note:
         yield Segment(payload.community_note)
-    for reply in walk(payload.top_replies):
-        text = plain(reply.body_markdown)
-        if text:
-            yield Segment(
-                f"{reply.author}: {text}" if reply.author else text, ("Replies",), reply.line
-            )
+    yield from comment_segments(payload.top_replies, "Replies")
     yield from tail_segments(payload)

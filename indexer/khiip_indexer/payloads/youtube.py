@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..sources import video_id
-from ..types import Segment
-from .build import engagement, extras, finish
-from .common import Chapter, Comment, Engagement, Extras, Facts, Material, Media, TimedText
-from .flow import media_of, own_words
-from .project import project, tail_segments
-from .transcripts import chapters_in, duration
+from khiip_indexer.payloads.build import engagement, extras, finish
+from khiip_indexer.payloads.common import (
+    Chapter,
+    Comment,
+    Engagement,
+    Extras,
+    Facts,
+    Material,
+    Media,
+    TimedText,
+)
+from khiip_indexer.payloads.flow import media_of, own_words
+from khiip_indexer.payloads.project import comment_segments, project, tail_segments
+from khiip_indexer.payloads.transcripts import chapters_in, duration
+from khiip_indexer.sources import video_id
+from khiip_indexer.types import Segment
 
 HEADING = "Transcript"
 
@@ -37,7 +46,6 @@ def build(material: Material) -> YouTubePayload:
     """Return the payload of a video; chapters come from headings, else from the description."""
     reading, meta = material.reading, material.meta
     description = own_words(material.body, material.title) or material.description or ""
-    common = extras(material)
     payload = YouTubePayload(
         title=material.title,
         description=description,
@@ -48,9 +56,9 @@ def build(material: Material) -> YouTubePayload:
         engagement=engagement(material),
         is_short="/shorts/" in (material.url or ""),
         media=media_of(material.body),
-        top_comments=common["comments"],
+        top_comments=reading.comments or (),
         video_id=video_id(material.url),
-        **common,
+        **{**extras(material), "comments": ()},
     )
     return finish(payload, material)
 
@@ -82,4 +90,5 @@ def segments(payload: YouTubePayload) -> Iterable[Segment]:
             at += 1
         path = (HEADING, chapters[at].title) if at >= 0 else (HEADING,)
         yield Segment(line.text, path, line.line)
+    yield from comment_segments(payload.top_comments)
     yield from tail_segments(payload)

@@ -5,7 +5,7 @@ The order is the page's own: marks that only one tool writes come first, a bare 
 
 from __future__ import annotations
 
-from . import (
+from khiip_indexer.shapes import (
     agent_memory,
     ai_chat,
     annotator,
@@ -35,7 +35,7 @@ from . import (
     wikipedia,
     zotero,
 )
-from .base import Doc, Reading, Shape
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 __all__ = ["SHAPES", "Doc", "Reading", "Shape", "recognise"]
 

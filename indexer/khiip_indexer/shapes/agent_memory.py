@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Observation, Relation
-from ..payloads.lines import item, plain, section
-from .base import Doc, Reading, Shape, nested
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Observation, Relation
+from khiip_indexer.payloads.lines import item, plain, section
+from khiip_indexer.shapes.base import Doc, Reading, Shape, nested
 
 _TYPED_LINK = re.compile(r"\[\[([^\[\]\n:|]{1,120})::([^\[\]\n|]{1,200})(?:\|[^\[\]\n]*)?\]\]")
 

@@ -7,11 +7,11 @@ import re
 from datetime import datetime
 from typing import Any
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import hashtags, plain, quote_runs, unquote, without
-from ..sources import as_url
-from .base import Doc, Reading, Shape
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import hashtags, headings, plain, quote_runs, unquote, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
+from khiip_indexer.sources import as_url
 
 _PART = re.compile(r"%%(PREFIX|HIGHLIGHT|POSTFIX|LINK|COMMENT|TAGS)%%")
 _BLOCK_ID = re.compile(r"^\^([\w-]{1,60})\s*$")
@@ -38,11 +38,12 @@ def read(doc: Doc) -> Reading:
         found.append(mark)
         dates += [when] if when else []
         used |= set(range(run.start, run.stop + bool(anchor)))
+    titled = any(level == 1 for _, level, _ in headings(lines))
     tags = dict.fromkeys(tag for mark in found for tag in mark.tags)
     return Reading(
         source="pdf",
         url=as_url(target),
-        title=doc.meta.text("title") or _name(target),
+        title=doc.meta.text("title") or (None if titled else _name(target)),
         recorded_at=max(dates, default=None),
         recorded_at_from="body",
         extra_tags=tuple(tags),

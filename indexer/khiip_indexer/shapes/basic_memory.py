@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..payloads.common import Observation, Relation
-from ..payloads.lines import item, plain, unfenced
-from .base import Doc, Reading, Shape
+from khiip_indexer.payloads.common import Observation, Relation
+from khiip_indexer.payloads.lines import item, plain, unfenced
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _OBSERVATION = re.compile(r"^\[(?P<category>[^\[\]()\n]{2,60})\][ \t]+(?P<text>\S.*)$")
 _CLOCK = re.compile(r"^\d{1,2}(?::\d{2}){1,2}$")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..dates import parse_date
-from .base import Doc, Reading, Shape
-from .zotero import literature_authors, literature_url
+from khiip_indexer.dates import parse_date
+from khiip_indexer.shapes.base import Doc, Reading, Shape
+from khiip_indexer.shapes.zotero import literature_authors, literature_url
 
 
 def matches(doc: Doc) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .base import Doc, Reading, Shape
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _ELEMENT_ID = re.compile(r"[ \t]*\^[A-Za-z0-9_-]{8}[ \t]*$")
 _HEADING = re.compile(r"^#{1,2} (.+?)[ \t]*$")

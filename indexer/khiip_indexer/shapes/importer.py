@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Doc, Reading, Shape
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 
 def matches(doc: Doc) -> bool:

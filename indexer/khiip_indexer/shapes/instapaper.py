@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import plain, quote_runs, without
-from .base import Doc, Reading, Shape
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import plain, quote_runs, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _END = re.compile(
     r"\s*(?:\[[^\]\n]{0,40}\]\((?P<url>https?://(?:www\.)?instapaper\.com/read/\d+/(?P<n>\d+))\))?"

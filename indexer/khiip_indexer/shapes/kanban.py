@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..payloads.lines import plain, sections, without
-from .base import Doc, Reading, Shape
+from khiip_indexer.payloads.lines import plain, sections, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 SETTINGS = "%% kanban:settings"
 

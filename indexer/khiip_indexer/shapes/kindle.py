@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import links, number, pairs, plain, section, without
-from ..sources import as_url
-from .base import Doc, Reading, Shape, names, nested
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import links, number, pairs, plain, section, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape, names, nested
+from khiip_indexer.sources import as_url
 
 _HIGHLIGHT = re.compile(
     r"^(?P<text>.*?)\s*[—–-]+\s*(?:location|page):?\s*\[(?P<at>[^\]\n]{0,20})\]\((?P<link>[^)\s]*)\)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..payloads.lines import plain, quote_runs, without
-from .base import Doc, Reading, Shape
+from khiip_indexer.payloads.lines import plain, quote_runs, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _EXCERPT = re.compile(r"^>[ \t]?##[ \t]+Excerpt\s*$")
 _ZONE = re.compile(r"\(UTC [+-]\d{2}:\d{2}\)")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import hashtags, headings, links, plain, quote_runs, section, without
-from ..sources import as_url
-from .base import Doc, Reading, Shape
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import (
+    hashtags,
+    headings,
+    links,
+    plain,
+    quote_runs,
+    section,
+    without,
+)
+from khiip_indexer.shapes.base import Doc, Reading, Shape
+from khiip_indexer.sources import as_url
 
 _END = re.compile(
     r"\s*\[[^\]\n]{0,8}\]\((?P<url>https?://omnivore\.app/me/[^)\s]*)\)(?P<tags>[^\^\n]*)(?:\^(?P<id>[0-9a-f-]{4,40}))?\s*$"

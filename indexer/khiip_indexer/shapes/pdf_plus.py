@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote as unescape
 
-from ..payloads.common import Highlight
-from ..payloads.lines import QuoteRun, plain, quote_runs, unquote, without
-from .base import Doc, Reading, Shape
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import QuoteRun, plain, quote_runs, unquote, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _TARGET = re.compile(
     r"(?P<file>[^\[\]()|#\n]{1,300}\.pdf)#(?P<params>[^\[\]()|\n]{0,300})", re.IGNORECASE

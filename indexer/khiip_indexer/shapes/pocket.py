@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..payloads.lines import plain, without
-from .base import Doc, Reading, Shape
+from khiip_indexer.payloads.lines import plain, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _HASHTAGS = re.compile(r"^(?:#[^\s#]+\s*)+$")
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import (
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import (
     Section,
     hashtags,
     item,
@@ -21,9 +21,9 @@ from ..payloads.lines import (
     sections,
     without,
 )
-from ..sources import as_url
-from ..types import Source
-from .base import Doc, Reading, Shape, names
+from khiip_indexer.shapes.base import Doc, Reading, Shape, names
+from khiip_indexer.sources import as_url
+from khiip_indexer.types import Source
 
 _ENDING = re.compile(
     r"\s*\(\[(?P<what>View Highlight|View Tweet|Location|Time|View)\s?(?P<at>[\d:,]*)\]"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Highlight, TimedText
-from ..payloads.lines import (
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight, TimedText
+from khiip_indexer.payloads.lines import (
     Section,
     hashtags,
     item,
@@ -20,8 +20,8 @@ from ..payloads.lines import (
     sections,
     without,
 )
-from ..sources import as_url
-from .base import Doc, Reading, Shape, names
+from khiip_indexer.shapes.base import Doc, Reading, Shape, names
+from khiip_indexer.sources import as_url
 
 STARRED_IMPORTANCE = 0.8
 _SPAN = re.compile(r"(\d{1,2}(?::\d{2}){1,2})\s*[-–—]\s*(\d{1,2}(?::\d{2}){1,2})")

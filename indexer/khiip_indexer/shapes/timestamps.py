@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from ..dates import parse_date
-from ..payloads.common import TimedText
-from ..payloads.lines import headings, plain, seconds, without
-from ..sources import as_url, video_id
-from .base import Doc, Reading, Shape, front_url
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import TimedText
+from khiip_indexer.payloads.lines import headings, plain, seconds, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
+from khiip_indexer.sources import as_url, video_id
 
 _STAMP = re.compile(
     r"^[ \t]{0,12}(?:[-*+][ \t]+)?\[(?P<clock>\d{1,2}(?::\d{2}){1,2})\]"
@@ -58,17 +58,17 @@ def read(doc: Doc) -> Reading:
         url=url,
         recorded_at=saved,
         recorded_at_from="body",
-        title=_title(doc),
+        title=_title(doc, rich="Source" in facts),
         transcript=None if moments.noted else moments.lines,
         body=without(doc.lines, frame, moments.used),
         extras={"notes": moments.lines} if moments.noted else {},
     )
 
 
-def _title(doc: Doc) -> str | None:
-    """Return the title, or the rich template's first heading."""
+def _title(doc: Doc, *, rich: bool) -> str | None:
+    """Return the title; the rich template writes it as its first heading, of any level."""
     found = list(headings(doc.lines))
-    first = next((t for _, level, t in found if level == 1), found[0][2] if found else None)
+    first = next((text for _, level, text in found if level == 1 or rich), None)
     return doc.meta.text("title") or (plain(first) if first else None)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..dates import parse_date
-from ..payloads.common import Highlight
-from ..payloads.lines import headings, links, pairs, plain, without
-from .base import Doc, Reading, Shape, names
+from khiip_indexer.dates import parse_date
+from khiip_indexer.payloads.common import Highlight
+from khiip_indexer.payloads.lines import headings, links, pairs, plain, without
+from khiip_indexer.shapes.base import Doc, Reading, Shape, names
 
 _MARK = re.compile(r"^\s{0,4}[-*>]?\s*📌\s*(?P<text>.*)$")
 _TIME = re.compile(r"^\s*[-*]?\s*⏱\s*\[*(?P<day>[\d-]{8,10})\]*\s*(?P<clock>[\d:]{0,8})")
