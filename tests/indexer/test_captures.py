@@ -7,6 +7,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -440,6 +441,40 @@ def test_any_frontmatter_and_any_tool_marks_give_a_capture(keys: dict[str, str],
 def test_hostile_lines_are_read_in_linear_time(line: str) -> None:
     for url in ("https://x.com/a/status/1", "https://www.reddit.com/r/a/comments/b/c/"):
         usable(clip(url, f"## Comments\n\n## Transcript\n{line}\n"))
+
+
+MARKED = [
+    "kindle-sync: x",
+    "raindrop_id: 1",
+    "zotero-key: A",
+    "annotation-target: a.pdf",
+    "kanban-plugin: board",
+    "excalidraw-plugin: parsed",
+    "nexus: n",
+    "tags: copilot-conversation",
+    "entityType: person",
+    "doc_type: hypothesis-highlights",
+    "doc_type: weread-highlights-reviews",
+    "type: reddit-post",
+    "media: https://youtu.be/aB3dEfGh1jK",
+    "source: instapaper",
+    "x: ![rw-book-cover]",
+    "citekey: k",
+]
+TRIGGERS = "![rw-book-cover](x) omnivore.app/me/ share.snipd.com/snip/ zotero://x annotation=A #t=1"
+
+
+@pytest.mark.parametrize("key", MARKED)
+def test_no_tools_reader_is_slow_on_long_runs(key: str) -> None:
+    runs = [char * 30_000 for char in "-— >*[_^#`:=|("]
+    lines = [f"- {run} ](kindle:// [0:01](https://hyp.is/x ^hx" for run in runs]
+    quotes = [
+        f"> {run} [p](https://www.instapaper.com/read/ zotero://a?annotation=" for run in runs
+    ]
+    body = "\n".join([TRIGGERS, "## Highlights", *lines, "", *quotes, "", *runs])
+    started = process_time()
+    usable(read(f"---\n{key}\n---\n{body}"))
+    assert process_time() - started < 20  # squares of the run's length would take minutes
 
 
 def test_notes_of_real_vaults_give_captures() -> None:

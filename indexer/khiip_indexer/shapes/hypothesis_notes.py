@@ -13,8 +13,8 @@ from khiip_indexer.shapes.kindle import shown
 from khiip_indexer.sources import as_url
 
 _END = re.compile(
-    r"\s*[—–-]+\s*\[Updated on (?P<when>[^\]\n]{4,40})\]\((?P<url>https?://hyp\.is/[^)\s]*)\)"
-    r"(?:\s*[—–-]+\s*Group:\s*#?(?P<group>\S+))?\s*$"
+    r"[—–-]\s?\[Updated on (?P<when>[^\]\n]{4,40})\]\((?P<url>https?://hyp\.is/[^)\s]*)\)"
+    r"(?:\s?[—–-]{1,3}\s?Group:\s*#?(?P<group>\S+))?\s*$"
 )
 _SUB = re.compile(r"^(Tags|Annotation|Group|Note):[ \t]*(.*)$")
 
@@ -94,7 +94,7 @@ def _highlight(block: list[str], line: int) -> tuple[Highlight | None, datetime 
     note = subs.get("Annotation") or subs.get("Note") or []
     group = ending["group"] or (subs.get("Group") or [""])[0].strip().removeprefix("#")
     mark = Highlight(
-        text=plain(joined[: ending.start()]),
+        text=plain(joined[: ending.start()].rstrip("—–- ")),
         note=plain("\n".join(note)) or None,
         tags=hashtags(" ".join(subs.get("Tags", []))),
         group=group or None,

@@ -10,8 +10,8 @@ from khiip_indexer.payloads.lines import plain, quote_runs, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _END = re.compile(
-    r"\s*(?:\[[^\]\n]{0,40}\]\((?P<url>https?://(?:www\.)?instapaper\.com/read/\d+/(?P<n>\d+))\))?"
-    r"\s*(?:\^h(?P<id>\d+))?\s*$"
+    r"\[[^\]\n]{0,40}\]\((?P<url>https?://(?:www\.)?instapaper\.com/read/\d+/(?P<n>\d+))\)"
+    r"(?:\s?\^h\d+)?\s*$|\^h(?P<id>\d+)\s*$"
 )
 _ANCHOR = re.compile(r"^\s*(\^h\d+)\s*(?:\n|$)")
 

@@ -10,8 +10,8 @@ from khiip_indexer.payloads.lines import links, number, pairs, plain, section, w
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names, nested
 from khiip_indexer.sources import as_url
 
-_HIGHLIGHT = re.compile(
-    r"^(?P<text>.*?)\s*[—–-]+\s*(?:location|page):?\s*\[(?P<at>[^\]\n]{0,20})\]\((?P<link>[^)\s]*)\)"
+_ENDING = re.compile(
+    r"[—–-]\s?(?:location|page):?\s?\[(?P<at>[^\]\n]{0,20})\]\((?P<link>[^)\s]*)\)"
     r"(?:\s*\^(?P<id>[\w-]{1,60}))?\s*$",
     re.IGNORECASE,
 )
@@ -62,38 +62,40 @@ def _highlights(doc: Doc) -> tuple[tuple[Highlight, ...], set[int]]:
     used: set[int] = set()
     index = 0
     while index < len(lines):
-        match = _HIGHLIGHT.match(lines[index]) if "](" in lines[index] else None
-        index += 1
-        if match is None:
+        ending = _ENDING.search(lines[index]) if "](" in lines[index] else None
+        if ending is None:
+            index += 1
             continue
-        start = index - 1
-        above = start
-        while (
-            above > 0
-            and lines[above - 1].strip()
-            and above - 1 not in used
-            and not _frame(lines[above - 1])
-        ):
-            above -= 1
-        after = index
-        while after < len(lines) and not _frame(lines[after]):
-            if "](kindle:" in lines[after]:
-                break
-            after += 1
-        note = plain("\n".join(lines[index:after]))
-        text = "\n".join([*lines[above:start], match["text"]])
+        first, after = _first_line(lines, index, used), _after(lines, index + 1)
+        text = [*lines[first:index], lines[index][: ending.start()]]
         found.append(
             Highlight(
-                text=plain(text),
-                note=note or None,
-                location=number(match["at"]),
-                id=match["id"],
-                line=doc.line_number(above),
+                text=plain("\n".join(text).rstrip("—–- ")),
+                note=plain("\n".join(lines[index + 1 : after])) or None,
+                location=number(ending["at"]),
+                id=ending["id"],
+                line=doc.line_number(first),
             )
         )
-        used |= set(range(above, after))
+        used |= set(range(first, after))
         index = after
     return tuple(found), used
+
+
+def _first_line(lines: list[str], index: int, used: set[int]) -> int:
+    """Return where a highlight of several lines begins."""
+    while index and lines[index - 1].strip() and index - 1 not in used:
+        if _frame(lines[index - 1]):
+            break
+        index -= 1
+    return index
+
+
+def _after(lines: list[str], index: int) -> int:
+    """Return where the reader's note ends: at the rule, a heading or the next highlight."""
+    while index < len(lines) and not _frame(lines[index]) and "](kindle:" not in lines[index]:
+        index += 1
+    return index
 
 
 def _frame(line: str) -> bool:

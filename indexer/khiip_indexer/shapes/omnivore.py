@@ -19,7 +19,8 @@ from khiip_indexer.shapes.base import Doc, Reading, Shape
 from khiip_indexer.sources import as_url
 
 _END = re.compile(
-    r"\s*\[[^\]\n]{0,8}\]\((?P<url>https?://omnivore\.app/me/[^)\s]*)\)(?P<tags>[^\^\n]*)(?:\^(?P<id>[0-9a-f-]{4,40}))?\s*$"
+    r"\[[^\]\n]{0,8}\]\((?P<url>https?://omnivore\.app/me/[^)\s]*)\)"
+    r"(?P<tags>[^\^\n]{0,2000})(?:\^(?P<id>[0-9a-f-]{4,40}))?\s*$"
 )
 _READ = re.compile(r"^\[Read (?:on Omnivore|Original)\]\(")
 _FOLDER_DAY = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})/[^/]*$")

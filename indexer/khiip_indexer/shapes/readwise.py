@@ -26,7 +26,7 @@ from khiip_indexer.sources import as_url
 from khiip_indexer.types import Source
 
 _ENDING = re.compile(
-    r"\s*\(\[(?P<what>View Highlight|View Tweet|Location|Time|View)\s?(?P<at>[\d:,]*)\]"
+    r"\(\[(?P<what>View Highlight|View Tweet|Location|Time|View)\s?(?P<at>[\d:,]*)\]"
     r"\((?P<url>[^)\s]*)\)\)\s*$"
 )
 _SYNC = re.compile(r"^New highlights added (.{4,60})$", re.IGNORECASE)
