@@ -11,11 +11,17 @@ from khiip_indexer.sync import Syncer
 from support import FakeEmbedder, word_vector
 
 
-def reindex(settings: Settings, embedder: FakeEmbedder, **options: bool) -> SyncReport:
+def reindex(
+    settings: Settings,
+    embedder: FakeEmbedder,
+    *,
+    full: bool = False,
+    accept_deletions: bool = False,
+) -> SyncReport:
     """One headless run, opened and closed as the command does."""
     embedder.texts.clear()
     with VaultIndex.open(settings, write=True) as index:
-        return Syncer(index, embedder).run(**options)
+        return Syncer(index, embedder).run(full=full, accept_deletions=accept_deletions)
 
 
 def found(

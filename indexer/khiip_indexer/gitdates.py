@@ -20,7 +20,7 @@ class Commit:
     changes: tuple[tuple[str, ...], ...]
 
 
-class GitUnavailable(Exception):  # noqa: N818 -- an answer of this module, not an error to show
+class GitUnavailable(Exception):
     """Git is missing, refuses, or this is no repository; the text is git's first line."""
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,47 +16,56 @@ from khiip_indexer.atomic import TEMPORARY, digest, write_through
 from khiip_indexer.database import CORRUPT, Database
 from khiip_indexer.manifest import Manifest, matches, read_manifest, write_manifest
 from khiip_indexer.types import ModelIdentity
-from khiip_indexer.vectors import Graph, Vector
+from khiip_indexer.vectors import EXACT_LIMIT, Graph, Matrix, Vector
+
+Near = TypeVar("Near", Graph, Matrix)
 
 _log = logging.getLogger(__name__)
 _PIECE = 1024
 
 
 class GraphKeeper:
-    """Owns the graph in memory and its file.
+    """Owns what is searched in memory, and the graph's file.
 
     The truth is SQLite: `vectors` and the log of what became live or dead. The file holds the
-    graph as of one log position; what the log says after it is applied on top.
+    graph as of one log position; what the log says after it is applied on top. A small vault is
+    searched exactly and needs the graph only to have it on disk for when it has grown.
     """
 
     def __init__(self, state: Path, database: Database) -> None:
         self._state = state
         self._database = database
         self._lock = threading.RLock()
-        self._graph: Graph | None = None
+        self._near: Graph | Matrix | None = None
         self._model: ModelIdentity | None = None
         self._seq = 0
-        self._saved_seq = 0
         self.degraded: str | None = None
 
-    def current(self) -> Graph | None:
-        """The graph if it is loaded."""
-        return self._graph
+    def current(self) -> Graph | Matrix | None:
+        """What can be searched, if it is loaded."""
+        return self._near
 
     def load(self, model: ModelIdentity) -> None:
-        """Have the graph of this model in memory: from its file when that is whole, else built."""
+        """Have every live vector of this model ready for searching, in memory."""
         with self._lock:
-            if self._graph is not None and self._model == model:
-                self.catch_up()
-                return
-            try:
-                graph = self._from_file(model) or self._built(model)
-            except ImportError as error:
-                _log.error("hnswlib cannot be imported: %s", error)
-                self.degraded = "no_hnsw"
-                return
-            self._graph, self._model = graph, model
+            if self._near is None or self._model != model:
+                self._model = model
+                self._near = self._loaded(model)
             self.catch_up()
+
+    def _loaded(self, model: ModelIdentity) -> Graph | Matrix | None:
+        if _count_live(self._database.read(), model) <= EXACT_LIMIT:
+            return self._filled(Matrix(model.dimension), model)
+        return self._graph(model)
+
+    def _graph(self, model: ModelIdentity) -> Graph | None:
+        """The graph: from its file when that is whole, else built; None without hnswlib."""
+        try:
+            return self._from_file(model) or self._built(model)
+        except ImportError as error:
+            _log.error("hnswlib cannot be imported: %s", error)
+            self.degraded = "no_hnsw"
+            return None
 
     def _from_file(self, model: ModelIdentity) -> Graph | None:
         manifest = read_manifest(self._state)
@@ -69,7 +79,7 @@ class GraphKeeper:
             return None
         live = _live_at(connection, model, manifest.seq)
         graph = Graph.load(self._state / manifest.file, model.dimension, live)
-        self._seq = self._saved_seq = manifest.seq
+        self._seq = manifest.seq
         # A file from another vault may be whole and still not be ours.
         return graph if len(graph) == len(live) else None
 
@@ -80,44 +90,47 @@ class GraphKeeper:
             path.replace(path.with_name(path.name + CORRUPT))
 
     def _built(self, model: ModelIdentity) -> Graph:
-        self._saved_seq = 0
+        count = _count_live(self._database.read(), model)
+        return self._filled(Graph(model.dimension, elements=count), model)
+
+    def _filled(self, near: Near, model: ModelIdentity) -> Near:
+        """All live vectors put in, as of one log position."""
         connection = self._database.read()
         connection.execute("BEGIN")
         try:
             self._seq = _last_seq(connection)
-            count = _count_live(connection, model)
-            graph = Graph(model.dimension, elements=count)
             for labels, vectors in _live_vectors(connection, model):
-                graph.add(labels, vectors)
+                near.add(labels, vectors)
         finally:
             connection.rollback()
-        return graph
+        return near
 
     def catch_up(self) -> None:
-        """Apply what the log says since the graph's position."""
+        """Apply what the log says since the position in memory."""
         with self._lock:
-            if self._graph is None or self._model is None:
+            if self._near is None or self._model is None:
                 return
             connection = self._database.read()
-            if not _reachable(connection, self._seq) or self._graph.wasteful:
-                self._graph = self._built(self._model)
-                return
-            for piece in _pieces(_log_after(connection, self._seq)):
-                self._apply(connection, self._graph, self._model, piece)
+            if not _reachable(connection, self._seq):
+                self._near = self._loaded(self._model)
+            elif isinstance(self._near, Graph) and self._near.wasteful:
+                self._near = self._built(self._model)
+            else:
+                self._apply_log(connection, self._near, self._model)
+            if isinstance(self._near, Matrix) and len(self._near) > EXACT_LIMIT:
+                self._near = self._graph(self._model) or self._near
 
-    def _apply(
-        self,
-        connection: sqlite3.Connection,
-        graph: Graph,
-        model: ModelIdentity,
-        piece: Sequence[tuple[int, int, int]],
+    def _apply_log(
+        self, connection: sqlite3.Connection, near: Graph | Matrix, model: ModelIdentity
     ) -> None:
-        state = {label: live for _, label, live in piece}
-        graph.drop(label for label, live in state.items() if not live)
-        labels, vectors = _vectors(connection, model, [lb for lb, live in state.items() if live])
-        if labels:
-            graph.add(labels, vectors)
-        self._seq = piece[-1][0]
+        for piece in _pieces(_log_after(connection, self._seq)):
+            state = {label: live for _, label, live in piece}
+            near.drop([label for label, live in state.items() if not live])
+            wanted = [label for label, live in state.items() if live]
+            labels, vectors = _vectors(connection, model, wanted)
+            if labels:
+                near.add(labels, vectors)
+            self._seq = piece[-1][0]
 
     @property
     def unsaved(self) -> int:
@@ -133,26 +146,38 @@ class GraphKeeper:
             return _count_live(self._database.read(), model) > 0
         return self.unsaved > max(256, manifest.elements // 20)
 
-    def save(self, generation: int) -> None:
+    def save(self, model: ModelIdentity, generation: int) -> None:
         """Put the graph and its manifest on disk, then forget the log rows that it holds."""
         with self._lock:
-            if self._graph is None or self._model is None:
+            self.load(model)
+            graph = self._to_save(model)
+            if graph is None:
                 return
-            self.catch_up()
             path = self._state / f"vectors.{generation}.hnsw"
-            write_through(path, self._graph.save)
+            write_through(path, graph.save)
             size, sha256 = digest(path)
             write_manifest(
                 self._state,
                 Manifest(
-                    generation, self._seq, self._model.key, self._model.dimension,
-                    self._graph.elements, path.name, size, sha256,
+                    generation, self._seq, model.key, model.dimension,
+                    graph.elements, path.name, size, sha256,
                 ),
             )  # fmt: skip
-            self._saved_seq = self._seq
             _sweep(self._state, path.name)
             with self._database.write() as connection:
                 connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (self._seq,))
+
+    def _to_save(self, model: ModelIdentity) -> Graph | None:
+        """The graph as of the position in memory; for a small vault read or built just for this."""
+        if isinstance(self._near, Graph):
+            return self._near
+        graph = self._graph(model)
+        if graph is not None:
+            self._apply_log(self._database.read(), graph, model)
+            if graph.wasteful:
+                graph = self._built(model)
+        self.catch_up()
+        return graph
 
 
 def _sweep(state: Path, keep: str) -> None:

@@ -1,4 +1,4 @@
-"""Search by meaning: the graph proposes, stored vectors decide, exact search stands behind."""
+"""Search by meaning: near labels are proposed, stored vectors decide, exact search is behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from khiip_indexer import queries
 from khiip_indexer.graphs import GraphKeeper
 from khiip_indexer.records import Filters, Hit, Ranking
 from khiip_indexer.types import ModelIdentity
-from khiip_indexer.vectors import Graph, Vector, cosines
+from khiip_indexer.vectors import Graph, Matrix, Vector, cosines
 
 # A capture may own many neighbouring vectors, so more labels are asked for than hits.
 _LABELS_PER_HIT = 4
@@ -44,7 +44,7 @@ class Search:
     ) -> Ranking:
         """The page of captures whose best vector is nearest; one hit a capture."""
         wanted = offset + limit + 1
-        best = self._by_graph(vector, filters, wanted)
+        best = self._by_proposal(vector, filters, wanted)
         if best is None:
             best = self._exactly(vector, filters)
         if min_score is not None:
@@ -58,30 +58,32 @@ class Search:
             degraded=(degraded,) if degraded else (),
         )
 
-    def _by_graph(self, vector: Vector, filters: Filters, wanted: int) -> Best | None:
-        """Best score by capture row from the graph; None where it cannot promise the top."""
-        graph = self._graph()
-        if graph is None:
+    def _by_proposal(self, vector: Vector, filters: Filters, wanted: int) -> Best | None:
+        """Best score by capture row from the nearest labels; None where they cannot promise it."""
+        near = self._near()
+        if near is None:
             return None
+        most = min(_MOST_LABELS, len(near) // 4) if isinstance(near, Graph) else _MOST_LABELS
         asked = max(_LEAST_LABELS, wanted * _LABELS_PER_HIT)
-        while asked <= min(_MOST_LABELS, len(graph) // 4):
-            labels = graph.nearest(vector, asked)
+        while asked <= most:
+            labels = near.nearest(vector, asked)
             if labels is None:
                 return None
-            found = queries.vectors_of_labels(self._connection, labels, filters)
-            best = _score(vector, found)
+            best = _score(vector, queries.vectors_of_labels(self._connection, labels, filters))
             if len(best) >= wanted:
                 return best
+            if asked >= len(near):
+                return best  # exact, and these are all there are
             # Few of them pass the filters: ask for as many more as that share suggests.
             asked = max(asked * 2, asked * wanted * 2 // max(1, len(best)))
         return None
 
-    def _graph(self) -> Graph | None:
-        graph = self._graphs.current()
-        if graph is None and self._is_large():
+    def _near(self) -> Graph | Matrix | None:
+        near = self._graphs.current()
+        if near is None and self._is_large():
             self._graphs.load(self._model)
-            graph = self._graphs.current()
-        return graph
+            near = self._graphs.current()
+        return near
 
     def _is_large(self) -> bool:
         last = self._connection.execute("SELECT MAX(label) FROM vectors").fetchone()[0]

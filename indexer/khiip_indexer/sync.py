@@ -189,8 +189,7 @@ class Syncer:
         graphs.catch_up()
         if graphs.due(identity):
             progress(Progress("save", 0, 1))
-            graphs.load(identity)
-            graphs.save(generation)
+            graphs.save(identity, generation)
         progress(Progress("done", 1, 1))
 
     def _remember(self, report: SyncReport, todo: Work) -> int:

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -191,8 +192,8 @@ def warm_recall(bench: Bench) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", 8491)
         ratios, whole = [], []
         for query in queries:
-            alone = timed(lambda query=query: embedder.embed([query]))
-            request = timed(lambda query=query: ask(connection, key, query))
+            alone = timed(partial(embedder.embed, [query]))
+            request = timed(partial(ask, connection, key, query))
             ratios.append(request / alone)
             whole.append(1000 * request)
         peak = peak_of(pid)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +43,7 @@ def test_a_ring_is_headed_by_its_newest_and_said_to_be_one() -> None:
 
 def test_a_chain_of_a_hundred_thousand_versions_is_followed_without_recursion() -> None:
     names = [str(n) for n in range(100_001)]
-    chains = settle_chains(dict(zip(names, names[1:], strict=False)), {})
+    chains = settle_chains(dict(pairwise(names)), {})
     assert set(chains.heads.values()) == {"100000"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Filters
 from khiip_indexer.sync import Syncer, verify
+from khiip_indexer.vectors import Graph
 from support import FakeEmbedder, make_vault, word_vector
+
+Damage = Callable[[Path], None]
 
 TEXT = " ".join(f"word{n % 90}" for n in range(600))
 
@@ -47,16 +51,21 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+@pytest.fixture
+def no_exact_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search the graph however small the vault is."""
+    monkeypatch.setattr(graphs, "EXACT_LIMIT", -1)
+
+
+@pytest.mark.usefixtures("no_exact_search")
 @pytest.mark.parametrize("damage", [truncate, flip_header, empty, Path.unlink])
 def test_a_damaged_graph_file_is_never_loaded_and_is_built_anew_without_the_model(
-    settings: Settings,
-    damage,
-    monkeypatch: pytest.MonkeyPatch,  # type: ignore[no-untyped-def]
+    settings: Settings, damage: Damage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = found(settings, "word1 word2")
     damage(graph_file(settings))
     loads: list[object] = []
-    monkeypatch.setattr(graphs.Graph, "load", lambda *a: loads.append(a))
+    monkeypatch.setattr(Graph, "load", lambda *a: loads.append(a))
     with VaultIndex.open(settings) as index:
         index.graphs.load(FakeEmbedder().identity)
         assert index.graphs.current() is not None
@@ -82,8 +91,7 @@ def test_a_damaged_manifest_costs_a_rebuild_of_the_graph_and_no_embedding(
 
 @pytest.mark.parametrize("damage", [truncate, flip_header, empty])
 def test_a_cache_that_is_no_database_is_built_anew_from_the_notes(
-    settings: Settings,
-    damage,  # type: ignore[no-untyped-def]
+    settings: Settings, damage: Damage
 ) -> None:
     expected = found(settings, "word1 word2")
     damage(settings.state / "cache.sqlite")
@@ -131,6 +139,7 @@ def test_conflicted_copies_in_the_folder_are_ignored(settings: Settings) -> None
     assert reindex(settings, FakeEmbedder()).behind == 0
 
 
+@pytest.mark.usefixtures("no_exact_search")
 def test_the_graph_of_another_vault_is_not_believed(tmp_path: Path, settings: Settings) -> None:
     other = make_vault(tmp_path / "other", {f"{n}.md": f"else {n}" for n in range(30)})
     reindex(other, FakeEmbedder())
@@ -155,7 +164,7 @@ def test_a_full_disk_while_the_graph_is_saved_leaves_the_previous_index(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(graphs.Graph, "save", full)
+        patch.setattr(Graph, "save", full)
         with pytest.raises(StorageError, match="previous index is unchanged"):
             reindex(settings, FakeEmbedder())
     assert graph_file(settings).read_bytes() == before
@@ -172,7 +181,7 @@ def test_an_embedder_that_dies_at_note_ninety_leaves_the_first_ones_searchable(
     embedder = FakeEmbedder()
 
     class Dies(FakeEmbedder):
-        def embed(self, texts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        def embed(self, texts):  # type: ignore[no-untyped-def]
             self.missing = len(self.texts) >= 90
             return super().embed(texts)
 
@@ -183,6 +192,7 @@ def test_an_embedder_that_dies_at_note_ninety_leaves_the_first_ones_searchable(
     assert len(embedder.texts) <= 36
 
 
+@pytest.mark.usefixtures("no_exact_search")
 def test_five_hundred_edits_of_one_note_do_not_let_the_graph_grow(tmp_path: Path) -> None:
     settings = make_vault(tmp_path / "w", {f"{n}.md": f"note {n}" for n in range(100)})
     embedder = FakeEmbedder()
@@ -194,7 +204,7 @@ def test_five_hundred_edits_of_one_note_do_not_let_the_graph_grow(tmp_path: Path
         for n in range(500):
             (settings.vault / "0.md").write_text(f"edit number {n}")
             syncer.refetch("0.md")
-        index.graphs.save(2)
+        index.graphs.save(embedder.identity, 2)
         hits = index.search(word_vector("edit number 499"), Filters(), limit=200).hits
         assert [h.record.vault_path for h in hits].count("0.md") == 1
         assert hits[0].record.vault_path == "0.md"

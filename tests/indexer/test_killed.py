@@ -111,7 +111,7 @@ def test_a_kill_at_any_step_leaves_an_index_that_the_next_run_makes_whole(
         lay(settings, earlier)
         reindex(settings, FakeEmbedder())
     lay(settings, round_)
-    rng = random.Random(round_)  # noqa: S311 -- places to die, not a secret
+    rng = random.Random(round_)
     _, calls = run_in_child(make_copy(settings, tmp_path / "count"), at=0)
     for number, at in enumerate(sorted(rng.sample(range(1, calls), KILLS // 3))):
         copy = make_copy(settings, tmp_path / f"kill{number}")

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from indexing import reindex
+from khiip_indexer import graphs
 from khiip_indexer.config import Settings
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Filters
+from khiip_indexer.vectors import Graph, Matrix
 from support import FakeEmbedder, make_vault, word_vector
 
 WORDS = [f"word{n}" for n in range(300)]
@@ -20,7 +22,7 @@ WORDS = [f"word{n}" for n in range(300)]
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A thousand notes of random words: every tenth is long, some carry tags and authors."""
-    rng = random.Random(5)  # noqa: S311 -- a test's vault, not a secret
+    rng = random.Random(5)
     notes = {}
     for n in range(1000):
         text = " ".join(rng.choices(WORDS, k=20 if n % 10 else 700))
@@ -59,14 +61,35 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize("with_graph", [True, False])
+WAYS = ["graph", "matrix", "stored vectors"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the index is searched: by hnswlib, in memory, or straight from SQLite."""
+    if request.param == "graph":
+        monkeypatch.setattr(graphs, "EXACT_LIMIT", -1)
+    return str(request.param)
+
+
+def opened(settings: Settings, way: str) -> VaultIndex:
+    index = VaultIndex.open(settings)
+    model = index.model()
+    assert model is not None
+    if way != "stored vectors":
+        index.graphs.load(model)
+        kind = Graph if way == "graph" else Matrix
+        assert isinstance(index.graphs.current(), kind)
+    return index
+
+
 @pytest.mark.parametrize(("filters", "lets_in"), FILTERS)
-def test_the_top_ten_are_the_true_top_ten(library, filters, lets_in, with_graph) -> None:  # type: ignore[no-untyped-def]
-    rng = random.Random(6)  # noqa: S311
+def test_the_top_ten_are_the_true_top_ten(  # type: ignore[no-untyped-def]
+    library: Settings, filters: Filters, lets_in, way: str
+) -> None:
+    rng = random.Random(6)
     paths = {f"f{n % 11}/n{n}.md" for n in range(1000) if lets_in(n) and n % 97}
-    with VaultIndex.open(library) as index:
-        if with_graph:
-            index.graphs.load(index.model())
+    with opened(library, way) as index:
         agreed = wanted = 0
         for _ in range(25):
             query = " ".join(rng.choices(WORDS, k=4))
@@ -82,9 +105,8 @@ def test_the_top_ten_are_the_true_top_ten(library, filters, lets_in, with_graph)
         assert agreed >= 0.995 * wanted
 
 
-def test_pages_follow_each_other_without_gap_or_repetition(library: Settings) -> None:
-    with VaultIndex.open(library) as index:
-        index.graphs.load(index.model())  # type: ignore[arg-type]
+def test_pages_follow_each_other_without_gap_or_repetition(library: Settings, way: str) -> None:
+    with opened(library, way) as index:
         vector = word_vector("word1 word2")
         whole = index.search(vector, Filters(), limit=60).hits
         pages = [index.search(vector, Filters(), limit=20, offset=n).hits for n in (0, 20, 40)]
@@ -119,8 +141,7 @@ def test_neighbours_leave_out_the_note_itself(library: Settings) -> None:
         assert near.total_candidates == 988
 
 
-@pytest.mark.parametrize("with_graph", [True, False])
-def test_fewer_notes_than_asked_for_are_all_of_them(tmp_path: Path, with_graph: bool) -> None:
+def test_fewer_notes_than_asked_for_are_all_of_them(tmp_path: Path, way: str) -> None:
     settings = make_vault(tmp_path / "v", {f"{n}.md": f"note {n}" for n in range(5)})
     embedder = FakeEmbedder()
     reindex(settings, embedder)
@@ -128,9 +149,7 @@ def test_fewer_notes_than_asked_for_are_all_of_them(tmp_path: Path, with_graph: 
         for note in list(settings.vault.glob("*.md"))[left:]:
             note.unlink()
         reindex(settings, embedder)
-        with VaultIndex.open(settings) as index:
-            if with_graph:
-                index.graphs.load(embedder.identity)
+        with opened(settings, way) as index:
             assert len(index.search(word_vector("note"), Filters(), limit=20).hits) == left
 
 

@@ -17,7 +17,7 @@ def note(text: str, **fields: str) -> str:
     return "---\n" + "".join(f"{key}: {value}\n" for key, value in fields.items()) + f"---\n{text}"
 
 
-def record(settings: Settings, path: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def record(settings: Settings, path: str):  # type: ignore[no-untyped-def]
     with VaultIndex.open(settings) as index:
         return index.capture_at(path)
 

@@ -44,7 +44,12 @@ def test_after_one_edit_exactly_that_note_is_read_again(
     opened: list[str] = []
     with VaultIndex.open(settings, write=True) as index:
         read = index.vault.read
-        monkeypatch.setattr(index.vault, "read", lambda p: opened.append(p) or read(p))
+
+        def watched(path: str) -> tuple[bytes, bool]:
+            opened.append(path)
+            return read(path)
+
+        monkeypatch.setattr(index.vault, "read", watched)
         report = Syncer(index, embedder).run()
     assert report.changed == 1
     assert set(opened) == {"7.md"}

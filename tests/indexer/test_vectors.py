@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from khiip_indexer.vectors import Graph, cosines
+from khiip_indexer.vectors import Graph, Matrix, cosines
 
 DIMENSION = 64
 
@@ -21,7 +21,10 @@ def text_like(count: int, seed: int) -> NDArray[np.float32]:
     centres = np.random.default_rng(1).standard_normal((40, 24))
     points = centres[rng.integers(0, 40, count)] + 0.7 * rng.standard_normal((count, 24))
     rows = points @ basis + 0.4 * rng.standard_normal((count, DIMENSION))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    unit: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(
+        np.float32
+    )
+    return unit
 
 
 def recall_at_10(graph: Graph, vectors: NDArray[np.float32], live: list[int]) -> float:
@@ -127,3 +130,19 @@ def test_a_score_does_not_depend_on_the_vectors_beside_it() -> None:
 def test_a_score_is_never_beyond_one() -> None:
     longer = (np.ones(DIMENSION, np.float32) / 7.99).astype(np.float32)
     assert cosines(longer, [longer.tobytes()])[0] <= 1.0
+
+
+def test_the_matrix_finds_exactly_what_is_there_through_growth_and_deletions() -> None:
+    vectors = text_like(2600, seed=12)
+    matrix = Matrix(DIMENSION)
+    matrix.add(range(2600), vectors)
+    matrix.drop([*range(0, 2600, 3), 5000])
+    matrix.add([0], vectors[:1])
+    live = [0, *(label for label in range(2600) if label % 3)]
+    assert len(matrix) == len(live)
+    for query in text_like(20, seed=13):
+        truth = {live[i] for i in np.argsort(-(vectors[live] @ query))[:25]}
+        assert set(matrix.nearest(query, 25)) == truth
+    assert sorted(matrix.nearest(vectors[0], 9999)) == sorted(live)
+    matrix.drop(live)
+    assert matrix.nearest(vectors[0], 3) == []
