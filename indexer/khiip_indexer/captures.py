@@ -8,18 +8,25 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
-from khiip_indexer import memory_fields as memory
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields import memory
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.mentions import entities, texts
+from khiip_indexer.fields.metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
+from khiip_indexer.fields.sources import (
+    as_url,
+    host_of,
+    obsidian_url,
+    source_named,
+    source_of,
+    thread_of,
+)
 from khiip_indexer.frontmatter import read_frontmatter
 from khiip_indexer.markdown import parse_markdown, to_plain
-from khiip_indexer.mentions import entities, texts
-from khiip_indexer.metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
 from khiip_indexer.payloads import build
 from khiip_indexer.payloads.common import Material
 from khiip_indexer.payloads.lift import lift
 from khiip_indexer.shapes import Doc, Reading, recognise
 from khiip_indexer.shapes.base import front_url, names
-from khiip_indexer.sources import as_url, host_of, obsidian_url, source_named, source_of, thread_of
 from khiip_indexer.types import (
     Body,
     Capture,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from khiip_indexer import model_files
 from khiip_indexer.errors import ModelError
-from khiip_indexer.model_files import GraphCache, ModelFiles
+from khiip_indexer.model import files as model_files
+from khiip_indexer.model.files import GraphCache, ModelFiles
+from khiip_indexer.model.wordpieces import WordPieces
 from khiip_indexer.types import ModelIdentity, Spans
-from khiip_indexer.wordpieces import WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -213,7 +213,7 @@ class MiniLM:
 
 
 def _build(files: ModelFiles, *, unsigned: bool) -> bytes:
-    from khiip_indexer.model_graph import build_graph
+    from khiip_indexer.model.graph import build_graph
 
     return build_graph(files.model, unsigned=unsigned)
 

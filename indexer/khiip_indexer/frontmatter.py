@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from khiip_indexer.frontmatter_checks import PLACEHOLDER, content_problems, second_block
-from khiip_indexer.frontmatter_recovery import Broken, Sheet, cut_entries, recover
-from khiip_indexer.note_text import decode_note
+from khiip_indexer.fields.checks import PLACEHOLDER, content_problems, second_block
+from khiip_indexer.fields.note_text import decode_note
+from khiip_indexer.fields.recovery import Broken, Sheet, cut_entries, recover
+from khiip_indexer.fields.yaml_text import Loaded, YamlError, load_yaml
 from khiip_indexer.types import Frontmatter, FrontmatterState, Problem, Value
-from khiip_indexer.yaml_text import Loaded, YamlError, load_yaml
 
 _OPENING = re.compile(r"(?:[ \t]*\n)*---[ \t]*(?:\n|\Z)")
 _FENCE = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)

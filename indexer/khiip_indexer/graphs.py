@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from khiip_indexer.atomic import TEMPORARY, digest, write_through
-from khiip_indexer.database import CORRUPT, Database
-from khiip_indexer.manifest import Manifest, matches, read_manifest, write_manifest
+from khiip_indexer.storage.atomic import TEMPORARY, digest, write_through
+from khiip_indexer.storage.database import CORRUPT, Database
+from khiip_indexer.storage.manifest import Manifest, matches, read_manifest, write_manifest
 from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import EXACT_LIMIT, Graph, Matrix, Vector
 

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from khiip_indexer import queries, store
-from khiip_indexer.database import DATABASE_FILE, Database, translated
+from khiip_indexer import store
+from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.errors import IndexMissing, NotFound, VaultError
-from khiip_indexer.folder import prepare
 from khiip_indexer.graphs import GraphKeeper
 from khiip_indexer.lock import Role, WriterLock
-from khiip_indexer.note_hash import content_hash
 from khiip_indexer.records import (
     CaptureRecord,
     Filters,
@@ -21,7 +19,10 @@ from khiip_indexer.records import (
     IndexCounts,
     Ranking,
 )
-from khiip_indexer.salvage import salvage
+from khiip_indexer.storage import queries
+from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
+from khiip_indexer.storage.folder import prepare
+from khiip_indexer.storage.salvage import salvage
 from khiip_indexer.store import get_meta, identity_of
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_indexer.vault import Vault
@@ -200,7 +201,7 @@ class VaultIndex:
 
     def counts(self) -> IndexCounts:
         """How much of the vault can be found, and how; counted again only after a change."""
-        from khiip_indexer.counts import count_all
+        from khiip_indexer.storage.counts import count_all
 
         connection = self._read()
         with translated(self.database.path):

@@ -9,8 +9,8 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from khiip_indexer.atomic import write_file
 from khiip_indexer.errors import VaultLocked
+from khiip_indexer.storage.atomic import write_file
 
 LOCK_FILE = "lock"
 WRITER_FILE = "writer.json"

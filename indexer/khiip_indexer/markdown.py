@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.markdown_blocks import BodyBuilder
-from khiip_indexer.markdown_inline import Inline, plain_inline, read_inline
-from khiip_indexer.markdown_lines import read_lines
-from khiip_indexer.markdown_source import clean_source
+from khiip_indexer.markup.blocks import BodyBuilder
+from khiip_indexer.markup.inline import Inline, plain_inline, read_inline
+from khiip_indexer.markup.lines import read_lines
+from khiip_indexer.markup.source import clean_source
 from khiip_indexer.types import Body
 
 # A text without any of these has no inline markup.
@@ -58,7 +58,7 @@ def to_plain(text: str) -> str:
 
 
 def _parse(source: str, first_line: int) -> Body:
-    from khiip_indexer.markdown_parser import parse_blocks
+    from khiip_indexer.markup.parser import parse_blocks
 
     document = parse_blocks(source)
     notes = document.note_labels
@@ -69,6 +69,6 @@ def _parse(source: str, first_line: int) -> Body:
 def _render(content: str, env: dict[str, object], notes: frozenset[str] = frozenset()) -> Inline:
     if not _INLINE_MARKUP.search(content):
         return plain_inline(content)
-    from khiip_indexer.markdown_parser import parse_inline
+    from khiip_indexer.markup.parser import parse_inline
 
     return read_inline(parse_inline(content, env), notes)

@@ -6,9 +6,9 @@ import heapq
 import sqlite3
 from collections.abc import Iterable
 
-from khiip_indexer import queries
 from khiip_indexer.graphs import GraphKeeper
 from khiip_indexer.records import Filters, Hit, Ranking
+from khiip_indexer.storage import queries
 from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import Graph, Matrix, Vector, cosines
 

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from khiip_indexer.dates import rfc3339
+from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
 
 

@@ -9,21 +9,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from khiip_indexer import store, work
-from khiip_indexer.ages import Ages
-from khiip_indexer.dates import rfc3339
+from khiip_indexer import store
+from khiip_indexer.disk.ages import Ages
 from khiip_indexer.errors import NotFound
+from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.integrity import verify
-from khiip_indexer.projection import PROJECTION_VERSION, Window
 from khiip_indexer.records import Phase, Progress, SyncReport
+from khiip_indexer.syncing import work
+from khiip_indexer.syncing.integrity import verify
+from khiip_indexer.syncing.projection import PROJECTION_VERSION, Window
+from khiip_indexer.syncing.work import Work, check
 from khiip_indexer.types import ModelIdentity, Problem
-from khiip_indexer.work import Work, check
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
-    from khiip_indexer.embedding import Tally
-    from khiip_indexer.text_phase import TextPhase
+    from khiip_indexer.syncing.embedding import Tally
+    from khiip_indexer.syncing.text_phase import TextPhase
 
 Watch = Callable[[Progress], None]
 
@@ -140,7 +141,7 @@ class Syncer:
         return self._text_phase().run(files, moved, changes.removed, watch)
 
     def _text_phase(self) -> TextPhase:
-        from khiip_indexer.text_phase import TextPhase
+        from khiip_indexer.syncing.text_phase import TextPhase
 
         window = Window(self._embedder.spans, self._embedder.identity.window)
         return TextPhase(self._index, self._embedder.identity.key, window, self._ages)
@@ -159,7 +160,7 @@ class Syncer:
         return tally
 
     def _embed(self, report: Callable[[Phase, int, int], None], path: str | None = None) -> Tally:
-        from khiip_indexer.embedding import EmbeddingPhase
+        from khiip_indexer.syncing.embedding import EmbeddingPhase
 
         phase = EmbeddingPhase(self._database, self._embedder, self._stop.is_set)
         phase.run(report, path=path)

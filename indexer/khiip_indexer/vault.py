@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from khiip_indexer.disk.ignore import NODE_MODULES, IgnoreRules
+from khiip_indexer.disk.path_text import decode_path, encode_path
 from khiip_indexer.errors import NotFound, PathOutsideVault, ReservedFolder, UsageError, VaultError
-from khiip_indexer.ignore import NODE_MODULES, IgnoreRules
-from khiip_indexer.path_text import decode_path, encode_path
 from khiip_indexer.types import Fingerprint, Problem
 
 MAX_NOTE_BYTES = 20 * 1024 * 1024

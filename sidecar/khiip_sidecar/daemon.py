@@ -18,11 +18,11 @@ from types import FrameType
 import uvicorn
 
 from khiip_indexer import __version__
-from khiip_indexer.atomic import write_file
 from khiip_indexer.config import Homes, Settings
 from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import KhiipError, PortInUse, UsageError
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage.atomic import write_file
 from khiip_indexer.sync import Syncer
 from khiip_sidecar.auth import key_path, load_or_make_key
 from khiip_sidecar.client import SIDECAR_FILE

@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from khiip_indexer import __version__
-from khiip_indexer.database import DATABASE_FILE
 from khiip_indexer.errors import UsageError
 from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord, Filters
-from khiip_sidecar import wire_params, wire_views
+from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, RecallService
-from khiip_sidecar.wire_parse import Given, parse
-from khiip_sidecar.wire_views import Json
+from khiip_sidecar.wire import params as wire_params
+from khiip_sidecar.wire import views as wire_views
+from khiip_sidecar.wire.parse import Given, parse
+from khiip_sidecar.wire.views import Json
 
 Values = Mapping[str, Any]
 INDEX_OPTIONS = ("full", "accept_deletions")

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from khiip_indexer.embedder import WINDOW, MiniLM
-from khiip_indexer.model_files import packaged_files
-from khiip_indexer.wordpieces import WordPieces
+from khiip_indexer.model.files import packaged_files
+from khiip_indexer.model.wordpieces import WordPieces
 
 ROOT = Path(__file__).parents[2]
 COLLECTIONS = Path(os.environ.get("KHIIP_SHARED", ROOT.parent / "shared")) / "collections"

@@ -11,7 +11,7 @@ from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.follow import read_report, reindex_by_sidecar
 from khiip_sidecar.client import error_from
-from khiip_sidecar.wire_views import report_view
+from khiip_sidecar.wire.views import report_view
 
 REPORT = SyncReport(
     seen=3,

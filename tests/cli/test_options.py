@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from khiip_sidecar.cli.options import Given, params_of, wire_options
-from khiip_sidecar.wire_params import CAPTURES, RECALL, RELATED, Parameter
+from khiip_sidecar.wire.params import CAPTURES, RECALL, RELATED, Parameter
 
 TABLES = {"recall": RECALL, "list": CAPTURES, "related": RELATED}
 

@@ -16,8 +16,8 @@ from khiip_indexer.errors import UsageError
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli import output
 from khiip_sidecar.cli.rows import row_lines
-from khiip_sidecar.wire_views import error_body
-from khiip_sidecar.wire_views import to_json as service_json
+from khiip_sidecar.wire.views import error_body
+from khiip_sidecar.wire.views import to_json as service_json
 
 LONG = "The knots of a quipu held numbers, and perhaps names. " * 20
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from khiip_indexer.chains import Claim, owner, settle_chains
+from khiip_indexer.storage.chains import Claim, owner, settle_chains
 
 
 def test_the_first_recorded_keeps_the_id() -> None:

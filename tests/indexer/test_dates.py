@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from khiip_indexer.dates import parse_date, rfc3339
+from khiip_indexer.fields.dates import parse_date, rfc3339
 
 
 def shown(text: str) -> str | None:

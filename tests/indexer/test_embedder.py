@@ -19,11 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from khiip_indexer import embedder, model_files, model_graph
+from khiip_indexer import embedder
 from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import ModelError
-from khiip_indexer.model_files import GraphCache, packaged_files
-from khiip_indexer.wordpieces import WordPieces
+from khiip_indexer.model import files as model_files
+from khiip_indexer.model import graph as model_graph
+from khiip_indexer.model.files import GraphCache, packaged_files
+from khiip_indexer.model.wordpieces import WordPieces
 
 REFERENCE = json.loads(
     (Path(__file__).parent / "data" / "minilm_reference.json").read_text(encoding="utf-8")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from khiip_indexer.fields.metadata import Meta
+from khiip_indexer.fields.recovery import cut_entries
+from khiip_indexer.fields.yaml_text import YamlError, load_yaml
 from khiip_indexer.frontmatter import read_frontmatter
-from khiip_indexer.frontmatter_recovery import cut_entries
-from khiip_indexer.metadata import Meta
 from khiip_indexer.types import Frontmatter, Value
-from khiip_indexer.yaml_text import YamlError, load_yaml
 
 
 def read(text: str) -> Frontmatter:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from indexing import reindex, write
-from khiip_indexer import gitdates
 from khiip_indexer.config import Settings
+from khiip_indexer.disk import gitdates
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import CaptureRecord
 from support import FakeEmbedder, make_vault

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from khiip_indexer import atomic
 from khiip_indexer.errors import StorageError
-from khiip_indexer.manifest import MANIFEST_FILE, Manifest, matches, read_manifest, write_manifest
+from khiip_indexer.storage import atomic
+from khiip_indexer.storage.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    matches,
+    read_manifest,
+    write_manifest,
+)
 
 
 def saved(state: Path) -> Manifest:

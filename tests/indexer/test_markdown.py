@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from khiip_indexer import markdown
 from khiip_indexer.markdown import parse_markdown, to_plain
-from khiip_indexer.markdown_source import clean_source
+from khiip_indexer.markup.source import clean_source
 from khiip_indexer.types import Callout, Heading, Link, Task
 
 DAILY = """## Tasks

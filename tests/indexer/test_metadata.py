@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from khiip_indexer.fields.metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
 from khiip_indexer.frontmatter import read_frontmatter
-from khiip_indexer.metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
 from khiip_indexer.types import Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from khiip_indexer.plan import Changes, compare, looks_lost, resolve
+from khiip_indexer.syncing.plan import Changes, compare, looks_lost, resolve
 from khiip_indexer.types import Fingerprint
 
 LATER = 10_000_000_000_000

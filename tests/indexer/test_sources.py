@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from khiip_indexer import sources
+from khiip_indexer.fields import sources
 from khiip_indexer.types import SOURCES
 
 

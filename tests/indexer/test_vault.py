@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer import vault as vault_module
+from khiip_indexer.disk.path_text import decode_path, encode_path
 from khiip_indexer.errors import (
     NotFound,
     PathOutsideVault,
@@ -22,7 +23,6 @@ from khiip_indexer.errors import (
     UsageError,
     VaultError,
 )
-from khiip_indexer.path_text import decode_path, encode_path
 from khiip_indexer.types import Fingerprint
 from khiip_indexer.vault import Vault, is_offline
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.errors import UsageError
-from khiip_sidecar.times import time_bound
+from khiip_sidecar.wire.times import time_bound
 
 NOW = datetime(2026, 3, 31, 12, 30, 5, 999, tzinfo=UTC)
 

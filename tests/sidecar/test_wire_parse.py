@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.errors import KhiipError, Unsupported, UsageError
-from khiip_sidecar.wire_params import CAPTURES, RECALL, RELATED, Parameter
-from khiip_sidecar.wire_parse import parse
+from khiip_sidecar.wire.params import CAPTURES, RECALL, RELATED, Parameter
+from khiip_sidecar.wire.parse import parse
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 TABLES = (RECALL, CAPTURES, RELATED)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from khiip_indexer.records import CaptureRecord
 from khiip_indexer.types import ModelIdentity, Problem
-from khiip_sidecar import wire_views
 from khiip_sidecar.recall import RecallResult
+from khiip_sidecar.wire import views as wire_views
 
 LEAN = (
     "id url source title author recorded_at vault_path description excerpt excerpt_from "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from khiip_indexer.types import Segment, Task
 
 if TYPE_CHECKING:
-    from khiip_indexer.metadata import Meta
+    from khiip_indexer.fields.metadata import Meta
     from khiip_indexer.shapes.base import Reading
     from khiip_indexer.types import Body
 

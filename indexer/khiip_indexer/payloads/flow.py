@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from khiip_indexer.fields.sources import host_of, split_url, video_id
 from khiip_indexer.payloads.common import (
     CalloutItem,
     HeadingItem,
@@ -15,7 +16,6 @@ from khiip_indexer.payloads.common import (
     TaskItem,
     task_item,
 )
-from khiip_indexer.sources import host_of, split_url, video_id
 from khiip_indexer.types import Block, Body, Link, Segment
 
 _TYPES: dict[str, MediaType] = {

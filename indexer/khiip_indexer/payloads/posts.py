@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from khiip_indexer.dates import parse_date, rfc3339
+from khiip_indexer.fields.dates import parse_date, rfc3339
+from khiip_indexer.fields.sources import status_id, x_handle
 from khiip_indexer.payloads.common import Comment
 from khiip_indexer.payloads.lines import headings, links, plain
 from khiip_indexer.payloads.threads import comment_section, read_comments, who
-from khiip_indexer.sources import status_id, x_handle
 
 _OLD_HEADER = re.compile(
     r"^[ \t]{0,8}\*\*(?P<who>[^*\n]{1,120})\*\*\s*"

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from khiip_indexer.fields.sources import as_url, host_of, reddit_ids
 from khiip_indexer.payloads.build import engagement, extras, finish
 from khiip_indexer.payloads.common import Comment, Engagement, Extras, Facts, Material, Media
 from khiip_indexer.payloads.flow import media_of
 from khiip_indexer.payloads.lines import number, plain
 from khiip_indexer.payloads.project import project, tail_segments
 from khiip_indexer.payloads.threads import walk
-from khiip_indexer.sources import as_url, host_of, reddit_ids
 from khiip_indexer.types import Segment
 
 PostType = Literal["text", "link", "image", "video", "gallery", "poll"]

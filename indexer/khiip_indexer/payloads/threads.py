@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from khiip_indexer.dates import parse_date, rfc3339
+from khiip_indexer.fields.dates import parse_date, rfc3339
 from khiip_indexer.payloads.common import Comment
 from khiip_indexer.payloads.lines import Section, letters, links, number, plain, sections
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from khiip_indexer.fields.sources import as_url, site_of
 from khiip_indexer.payloads.build import extras, finish
 from khiip_indexer.payloads.common import Extras, Facts, Material, Media
 from khiip_indexer.payloads.flow import media_of, reader_notes, with_highlights
 from khiip_indexer.payloads.project import project, tail_segments
-from khiip_indexer.sources import as_url, site_of
 from khiip_indexer.types import Segment
 
 

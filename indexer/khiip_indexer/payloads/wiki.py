@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from khiip_indexer.fields.sources import wiki_language
 from khiip_indexer.payloads.build import extras, finish
 from khiip_indexer.payloads.common import Extras, Facts, Material, Media
 from khiip_indexer.payloads.flow import flow, media_of
 from khiip_indexer.payloads.project import project, tail_segments
 from khiip_indexer.payloads.web import hero_image
-from khiip_indexer.sources import wiki_language
 from khiip_indexer.types import Block, Body, Segment
 
 _SITE_SUFFIX = re.compile(

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from khiip_indexer.fields.sources import status_id, x_handle
 from khiip_indexer.payloads.build import engagement, extras, finish
 from khiip_indexer.payloads.common import Comment, Engagement, Extras, Facts, Material, Media
 from khiip_indexer.payloads.flow import highlights_text, media_of, media_type
 from khiip_indexer.payloads.posts import Quoted, Thread, read_thread
 from khiip_indexer.payloads.project import comment_segments, project, tail_segments
-from khiip_indexer.sources import status_id, x_handle
 from khiip_indexer.types import Segment
 
 _HASHTAG = re.compile(r"(?<![\w&/])#(\w*[^\W\d_]\w*)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from khiip_indexer.fields.sources import video_id
 from khiip_indexer.payloads.build import engagement, extras, finish
 from khiip_indexer.payloads.common import (
     Chapter,
@@ -19,7 +20,6 @@ from khiip_indexer.payloads.common import (
 from khiip_indexer.payloads.flow import media_of, own_words
 from khiip_indexer.payloads.project import comment_segments, project, tail_segments
 from khiip_indexer.payloads.transcripts import chapters_in, duration
-from khiip_indexer.sources import video_id
 from khiip_indexer.types import Segment
 
 HEADING = "Transcript"

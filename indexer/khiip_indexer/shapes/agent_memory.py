@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.payloads.common import Observation, Relation
 from khiip_indexer.payloads.lines import item, plain, section
 from khiip_indexer.shapes.base import Doc, Reading, Shape, nested

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url, host_of
 from khiip_indexer.payloads.common import Turn
 from khiip_indexer.payloads.lines import plain, unquote, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
-from khiip_indexer.sources import as_url, host_of
 
 _HOSTS = {
     "chatgpt.com": "ChatGPT",

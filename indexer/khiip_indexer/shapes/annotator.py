@@ -7,11 +7,11 @@ import re
 from datetime import datetime
 from typing import Any
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import hashtags, headings, plain, quote_runs, unquote, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape
-from khiip_indexer.sources import as_url
 
 _PART = re.compile(r"%%(PREFIX|HIGHLIGHT|POSTFIX|LINK|COMMENT|TAGS)%%")
 _BLOCK_ID = re.compile(r"^\^([\w-]{1,60})\s*$")

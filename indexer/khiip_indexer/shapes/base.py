@@ -9,10 +9,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from khiip_indexer.metadata import Meta, unwrap_wikilinks
+from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Chapter, Comment, Highlight, TimedText
 from khiip_indexer.payloads.lines import links
-from khiip_indexer.sources import as_url
 from khiip_indexer.types import Frontmatter, RecordedFrom, Source
 
 

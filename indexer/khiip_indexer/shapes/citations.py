@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.shapes.base import Doc, Reading, Shape
 from khiip_indexer.shapes.zotero import literature_authors, literature_url
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import hashtags, headings, item, pairs, plain, section, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names, part_sites
 from khiip_indexer.shapes.kindle import shown
-from khiip_indexer.sources import as_url
 
 _END = re.compile(
     r"[—–-]\s?\[Updated on (?P<when>[^\]\n]{4,40})\]\((?P<url>https?://hyp\.is/[^)\s]*)\)"

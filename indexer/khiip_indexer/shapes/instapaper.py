@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import plain, quote_runs, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape

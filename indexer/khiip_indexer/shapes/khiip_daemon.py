@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from khiip_indexer.fields.sources import source_named
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
-from khiip_indexer.sources import source_named
 
 _ULID = re.compile(r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$", re.IGNORECASE)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import links, number, pairs, plain, section, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names, nested
-from khiip_indexer.sources import as_url
 
 _ENDING = re.compile(
     r"[—–-]\s?(?:location|page):?\s?\[(?P<at>[^\]\n]{0,20})\]\((?P<link>[^)\s]*)\)"

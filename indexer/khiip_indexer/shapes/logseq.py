@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from khiip_indexer.dates import parse_date
-from khiip_indexer.metadata import unwrap_wikilinks
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.metadata import unwrap_wikilinks
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import item, links, plain
 from khiip_indexer.shapes.base import Doc, Reading, Shape, cut_tags, names
-from khiip_indexer.sources import as_url
 
 _PROPERTY = re.compile(r"^[ \t]*(?:[-*][ \t]+)?([A-Za-z][\w./-]{0,60})::[ \t]*(.*)$")
 _OWN = frozenset({"id", "collapsed", "heading", "background-color", "logseq.order-list-type"})

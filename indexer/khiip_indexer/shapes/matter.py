@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import hashtags, item, pairs, plain, section, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
 from khiip_indexer.shapes.kindle import shown
-from khiip_indexer.sources import as_url
 
 _NOTE = re.compile(r"^\*\*Note\*\*:[ \t]*(.*)$")
 

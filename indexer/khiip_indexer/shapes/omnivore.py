@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import (
     hashtags,
@@ -16,7 +17,6 @@ from khiip_indexer.payloads.lines import (
     without,
 )
 from khiip_indexer.shapes.base import Doc, Reading, Shape
-from khiip_indexer.sources import as_url
 
 _END = re.compile(
     r"\[[^\]\n]{0,8}\]\((?P<url>https?://omnivore\.app/me/[^)\s]*)\)"

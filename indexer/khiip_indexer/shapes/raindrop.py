@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import headings, plain, quote_runs, unquote, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, cut_tags
-from khiip_indexer.sources import as_url
 
 _CALLOUT = re.compile(r"^>[ \t]?\[!(?P<kind>\w+)\][+-]?[ \t]*(?P<title>.*)$")
 _FIELD = re.compile(r"^(?P<key>Source URL|Topics)::[ \t]*(?P<value>.*)$")

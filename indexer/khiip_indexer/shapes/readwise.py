@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import (
     Section,
@@ -22,7 +23,6 @@ from khiip_indexer.payloads.lines import (
     without,
 )
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
-from khiip_indexer.sources import as_url
 from khiip_indexer.types import Source
 
 _ENDING = re.compile(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Engagement
 from khiip_indexer.payloads.lines import headings, number, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape
-from khiip_indexer.sources import as_url
 
 _BADGE = re.compile(r"^>[ \t]\S{1,4} \*\*[\w ]{1,30}\*\* •|^> 📝 \[View original post\]")
 _FRAME = re.compile(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight, TimedText
 from khiip_indexer.payloads.lines import (
     Section,
@@ -21,7 +22,6 @@ from khiip_indexer.payloads.lines import (
     without,
 )
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
-from khiip_indexer.sources import as_url
 
 STARRED_IMPORTANCE = 0.8
 _SPAN = re.compile(r"(\d{1,2}(?::\d{2}){1,2})\s*[-–—]\s*(\d{1,2}(?::\d{2}){1,2})")

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url, video_id
 from khiip_indexer.payloads.common import TimedText
 from khiip_indexer.payloads.lines import headings, plain, seconds, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
-from khiip_indexer.sources import as_url, video_id
 
 _STAMP = re.compile(
     r"^[ \t]{0,12}(?:[-*+][ \t]+)?\[(?P<clock>\d{1,2}(?::\d{2}){1,2})\]"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url, source_of
 from khiip_indexer.payloads.lines import links, plain, without
 from khiip_indexer.payloads.posts import read_thread
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
-from khiip_indexer.sources import as_url, source_of
 
 TITLE_CHARS = 80
 _TAIL_TAGS = re.compile(r"(?:\s+#[^\s#]{1,100}){1,40}$")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from khiip_indexer.fields.sources import source_of
 from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
-from khiip_indexer.sources import source_of
 
 
 def matches(doc: Doc) -> bool:

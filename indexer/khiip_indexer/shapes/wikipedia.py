@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from khiip_indexer.fields.sources import source_of
 from khiip_indexer.payloads.wiki import page_title
 from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url, names
-from khiip_indexer.sources import source_of
 
 _SITE_AUTHOR = re.compile(r"^(?:contributors to wikimedia projects|wikipedia\b.*)$", re.IGNORECASE)
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from khiip_indexer.dates import parse_date
+from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.sources import as_url
 from khiip_indexer.payloads.common import Highlight
 from khiip_indexer.payloads.lines import plain, quote_runs, unquote, without
 from khiip_indexer.shapes.base import Doc, Reading, Shape, names
-from khiip_indexer.sources import as_url
 
 _LINK = re.compile(
     r"\(?\[(?P<shown>[^\[\]\n]*)\]\((?P<url>zotero://open-(?:pdf|epub)/[^)\s]*annotation=(?P<id>\w+)[^)\s]*)\)\)?"

@@ -12,7 +12,7 @@ from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
 from khiip_sidecar.client import Backend
-from khiip_sidecar.wire_params import CAPTURES
+from khiip_sidecar.wire.params import CAPTURES
 
 PAGE = 1000  # the most that one request may ask for
 

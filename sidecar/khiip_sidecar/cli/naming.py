@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from khiip_indexer.config import Settings
+from khiip_indexer.disk.path_text import encode_path
 from khiip_indexer.errors import NotFound
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.path_text import encode_path
 from khiip_indexer.records import CaptureRecord
 from khiip_sidecar.texts import clean_text
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from khiip_sidecar.wire_params import Parameter
+from khiip_sidecar.wire.params import Parameter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Given = str | bool | tuple[str, ...] | None

@@ -11,7 +11,7 @@ from khiip_sidecar.cli.behind import say_behind
 from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
-from khiip_sidecar.wire_params import RECALL
+from khiip_sidecar.wire.params import RECALL
 
 
 @click.command("recall")

@@ -146,7 +146,7 @@ def _check(settings: Settings, *, as_json: bool) -> int:
 
 
 def _write_report(report: SyncReport) -> None:
-    from khiip_sidecar.wire_views import report_view
+    from khiip_sidecar.wire.views import report_view
 
     write_json(report_view(report))
 

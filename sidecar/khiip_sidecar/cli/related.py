@@ -8,7 +8,7 @@ from khiip_sidecar.cli.app import App, pass_app
 from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
-from khiip_sidecar.wire_params import RELATED
+from khiip_sidecar.wire.params import RELATED
 
 
 @click.command("related")

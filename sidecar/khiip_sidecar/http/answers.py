@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from khiip_indexer.errors import KhiipError
-from khiip_sidecar.wire_views import error_body, to_json
+from khiip_sidecar.wire.views import error_body, to_json
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

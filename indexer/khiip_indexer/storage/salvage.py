@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from khiip_indexer.database import CORRUPT, Database, connect
+from khiip_indexer.storage.database import CORRUPT, Database, connect
 
 _log = logging.getLogger(__name__)
 _PIECE = 64

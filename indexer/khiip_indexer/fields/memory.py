@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from khiip_indexer.metadata import Meta
+from khiip_indexer.fields.metadata import Meta
 
 LAYERS = ("goal", "context", "emotion", "implementation", "caveat", "learning")
 ALTITUDES = ("mission", "strategy", "architecture", "implementation")

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
-from khiip_indexer import gitdates
+from khiip_indexer.disk import gitdates
 from khiip_indexer.store import get_meta, put_meta
 from khiip_indexer.types import Dates, Fingerprint
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from khiip_indexer.atomic import disk_full
 from khiip_indexer.errors import IndexMissing, StorageError
-from khiip_indexer.schema import SCHEMA_VERSION, TABLES
+from khiip_indexer.storage.atomic import disk_full
+from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
 
 DATABASE_FILE = "cache.sqlite"
 CORRUPT = ".corrupt"

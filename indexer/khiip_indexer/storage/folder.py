@@ -6,16 +6,16 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from khiip_indexer.atomic import translated, write_file
-from khiip_indexer.database import (
+from khiip_indexer.graphs import sweep_temporaries
+from khiip_indexer.lock import Role, WriterLock
+from khiip_indexer.storage.atomic import translated, write_file
+from khiip_indexer.storage.database import (
     CORRUPT,
     DAMAGE_MARK,
     DATABASE_FILE,
     is_whole,
     looks_like_database,
 )
-from khiip_indexer.graphs import sweep_temporaries
-from khiip_indexer.lock import Role, WriterLock
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings

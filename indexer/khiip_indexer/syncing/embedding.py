@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from khiip_indexer.database import Database
 from khiip_indexer.errors import KhiipError
-from khiip_indexer.queries import MAX_ATTEMPTS, failed_notes
 from khiip_indexer.records import Phase
+from khiip_indexer.storage.database import Database
+from khiip_indexer.storage.queries import MAX_ATTEMPTS, failed_notes
 from khiip_indexer.store import put_failure, put_vectors, replace_problems
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from khiip_indexer.inline_marks import HIDDEN, LINKED
-from khiip_indexer.markdown_html import HTML_BREAKS
-from khiip_indexer.obsidian_syntax import (
+from khiip_indexer.markup.html import HTML_BREAKS
+from khiip_indexer.markup.marks import HIDDEN, LINKED
+from khiip_indexer.markup.obsidian import (
     image_caption,
     markdown_link,
     wikilink,

@@ -10,8 +10,8 @@ from typing import Any
 
 from khiip_indexer.errors import Unsupported, UsageError
 from khiip_sidecar.texts import clean_text, shown
-from khiip_sidecar.times import time_bound
-from khiip_sidecar.wire_params import MAX_TEXT, MAX_VALUES, Default, Parameter
+from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, Default, Parameter
+from khiip_sidecar.wire.times import time_bound
 
 Given = Mapping[str, Sequence[str]]
 Value = Default | tuple[Default, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from khiip_indexer.inline_marks import tags_in
-from khiip_indexer.markdown_blocks import join_blocks
-from khiip_indexer.obsidian_syntax import trim_url, wikilink, wikilink_text
+from khiip_indexer.markup.blocks import join_blocks
+from khiip_indexer.markup.marks import tags_in
+from khiip_indexer.markup.obsidian import trim_url, wikilink, wikilink_text
 from khiip_indexer.types import Block, BlockKind, Body, Heading, Link
 
 _FENCE = re.compile(r"[\s>]*(?:`{3,}|~{3,})")

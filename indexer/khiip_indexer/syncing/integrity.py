@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from khiip_indexer.database import DATABASE_FILE, translated
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.manifest import MANIFEST_FILE, matches, read_manifest
+from khiip_indexer.storage.database import DATABASE_FILE, translated
+from khiip_indexer.storage.manifest import MANIFEST_FILE, matches, read_manifest
 from khiip_indexer.store import text_key
 from khiip_indexer.types import Problem
 

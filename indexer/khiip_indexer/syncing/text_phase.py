@@ -8,14 +8,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from khiip_indexer import settle, store
+from khiip_indexer import store
 from khiip_indexer.errors import NotFound, VaultError
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.projection import Window, project
+from khiip_indexer.storage import settle
+from khiip_indexer.syncing.projection import Window, project
 from khiip_indexer.types import Fingerprint, NoteFile, Problem
 
 if TYPE_CHECKING:
-    from khiip_indexer.ages import Ages
+    from khiip_indexer.disk.ages import Ages
 
 BATCH = 64
 FileSeen = tuple[str, Fingerprint]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from khiip_indexer import payloads
 from khiip_indexer.captures import read_capture
-from khiip_indexer.note_hash import content_hash
+from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.passages import CHUNKER_VERSION, cut_passages, fit
 from khiip_indexer.store import Projected
 from khiip_indexer.types import Capture, Fingerprint, NoteFile, Passage, Segment, Spans

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from khiip_indexer.atomic import digest, write_file
+from khiip_indexer.storage.atomic import digest, write_file
 
 MANIFEST_FILE = "manifest.json"
 _FORMAT = 1

@@ -15,8 +15,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token as ParserToken
 
-from khiip_indexer.markdown_inline import Token
-from khiip_indexer.obsidian_syntax import scan
+from khiip_indexer.markup.inline import Token
+from khiip_indexer.markup.obsidian import scan
 
 MAX_NESTING = 100
 # Brackets within brackets: more costs time for each "[" and shows nothing more.

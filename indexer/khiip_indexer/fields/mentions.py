@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from khiip_indexer.metadata import Meta, normal_key, wikilink_parts
+from khiip_indexer.fields.metadata import Meta, normal_key, wikilink_parts
 from khiip_indexer.types import Body, Value
 
 ENTITY_KEYS = ("entity", "entities", "about", "project", "people")

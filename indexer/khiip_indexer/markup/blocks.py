@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from khiip_indexer.inline_marks import read_fields, tags_in, task_due, task_priority, task_text
-from khiip_indexer.markdown_html import drop_unseen
-from khiip_indexer.markdown_inline import Inline, Token
+from khiip_indexer.markup.html import drop_unseen
+from khiip_indexer.markup.inline import Inline, Token
+from khiip_indexer.markup.marks import read_fields, tags_in, task_due, task_priority, task_text
 from khiip_indexer.types import Block, BlockKind, Body, Callout, Heading, Link, Task
 
 # Fences that hold a query or a machine's data: nothing that a person reads.

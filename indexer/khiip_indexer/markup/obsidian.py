@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
-from khiip_indexer.markdown_html import match_tag
+from khiip_indexer.markup.html import match_tag
 from khiip_indexer.types import Link
 
 ScanKind = Literal[

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from textwrap import dedent
 
+from khiip_indexer.fields.yaml_text import YamlError, load_yaml, put_first
 from khiip_indexer.types import Value
-from khiip_indexer.yaml_text import YamlError, load_yaml, put_first
 
 # `key: value` at the left edge; the first colon before a space or the line's end ends the key.
 _KEY = re.compile(

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from khiip_indexer import model_files
 from khiip_indexer.errors import ModelError
+from khiip_indexer.model import files as model_files
 from khiip_indexer.types import Spans
 
 if TYPE_CHECKING:

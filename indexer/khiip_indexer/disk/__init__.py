@@ -1,0 +1,1 @@
+"""The vault's surroundings on disk: ignore rules, names, git, fingerprints at a glance."""

@@ -1,0 +1,1 @@
+"""The steps of one sync; `khiip_indexer.sync` runs them."""

@@ -1,0 +1,1 @@
+"""Names and forms on the wire: the only code that spells them."""
