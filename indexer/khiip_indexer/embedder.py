@@ -7,14 +7,9 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from khiip_indexer.errors import ModelError
 from khiip_indexer.model import files as model_files
 from khiip_indexer.model.files import GraphCache, ModelFiles
 from khiip_indexer.model.wordpieces import WordPieces
@@ -23,20 +18,16 @@ from khiip_indexer.types import ModelIdentity, Spans
 if TYPE_CHECKING:
     import onnxruntime
 
+    from khiip_indexer.model.session import Runner, Vectors
+
 WINDOW = 256
 DIMENSION = 384
 POOLING = "mean"
 # Part of the identity: the recipe of model_graph, named here so that asking for the identity does
 # not import onnx (a test keeps the two equal).
 GRAPH_VERSION = 1
-CHECK_VALUE = 64.0 * 255 * 127
 
 _MOST_THREADS = 4
-_ERRORS_ONLY = 3
-_SUPPORTED_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-
-Vectors = NDArray[np.float32]
-_Ids = NDArray[np.int64]
 
 
 class Embedder(Protocol):
@@ -72,41 +63,6 @@ def default_threads() -> int:
     return max(1, min(_MOST_THREADS, usable_processors() // 2))
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """Pieces and session, and what the session wants to be fed."""
-
-    pieces: WordPieces
-    session: onnxruntime.InferenceSession
-    inputs: frozenset[str]
-    output: str
-
-    def vector(self, text: str) -> Vectors:
-        """One text's vector, of length 1."""
-        ids = np.asarray([self.pieces.ids(text, WINDOW)], np.int64)
-        try:
-            answer = self.session.run([self.output], _feed(ids, self.inputs))[0]
-        except Exception as error:  # onnxruntime's errors have no common base but this one
-            raise RuntimeError(f"the model failed on a text: {error}") from error
-        return _unit(answer[0] if answer.ndim == 2 else answer[0].mean(axis=0))
-
-
-def _feed(ids: _Ids, inputs: frozenset[str]) -> dict[str, _Ids]:
-    every = {
-        "input_ids": ids,
-        "attention_mask": np.ones_like(ids),
-        "token_type_ids": np.zeros_like(ids),
-    }
-    return {name: every[name] for name in inputs}
-
-
-def _unit(row: Vectors) -> Vectors:
-    length = float(np.linalg.norm(row))
-    if not np.isfinite(length) or length == 0.0:
-        raise RuntimeError("the model gave a vector without a direction")
-    return np.asarray(row / length, np.float32)
-
-
 class MiniLM:
     """all-MiniLM-L6-v2 on the processor, or the BERT model of a folder; safe in several threads.
 
@@ -127,7 +83,7 @@ class MiniLM:
         self._lock = threading.RLock()
         self._files: ModelFiles | None = None
         self._pieces: WordPieces | None = None
-        self._loaded: _Loaded | None = None
+        self._loaded: Runner | None = None
 
     @property
     def identity(self) -> ModelIdentity:
@@ -150,6 +106,8 @@ class MiniLM:
         from one text alone, and whole texts keep processors busier than parts of one do. Raises
         ModelError when the model is missing or damaged, RuntimeError when it fails on a text.
         """
+        import numpy as np
+
         if not texts:
             return np.zeros((0, self.identity.dimension), np.float32)
         vector = self._load().vector
@@ -186,26 +144,34 @@ class MiniLM:
                 self._pieces = WordPieces(files.vocabulary)
             return self._pieces
 
-    def _load(self) -> _Loaded:
+    def _load(self) -> Runner:
         if self._loaded is not None:
             return self._loaded
+        from khiip_indexer.model.session import open_session, runner
+
         with self._lock:
             if self._loaded is None:
                 files = self._located()
-                session = self._fast_session(files) if files.known else _foreign_session(files)
-                self._loaded = _loaded(files, self._tokenizer(), session)
+                session = (
+                    self._fast_session(files)
+                    if files.known
+                    else open_session(files, files.model, optimise=True)
+                )
+                self._loaded = runner(files, self._tokenizer(), session, WINDOW)
             return self._loaded
 
     def _fast_session(self, files: ModelFiles) -> onnxruntime.InferenceSession:
+        from khiip_indexer.model.session import is_exact, open_session
+
         signed, unsigned = (self._cache(files, kind) for kind in ("signed", "unsigned"))
         # The unsigned graph exists only where the signed one was found wanting; it is right
         # everywhere, so that its presence settles the question without another try.
         if not unsigned.kept():
-            session = _open(files, signed.get(lambda: _build(files, unsigned=False)))
-            if _exact(session):
+            session = open_session(files, signed.get(lambda: _build(files, unsigned=False)))
+            if is_exact(session):
                 return session
             signed.drop()
-        return _open(files, unsigned.get(lambda: _build(files, unsigned=True)))
+        return open_session(files, unsigned.get(lambda: _build(files, unsigned=True)))
 
     def _cache(self, files: ModelFiles, kind: str) -> GraphCache:
         name = f"minilm-{files.model_sha256[:12]}-v{GRAPH_VERSION}-{kind}"
@@ -216,54 +182,3 @@ def _build(files: ModelFiles, *, unsigned: bool) -> bytes:
     from khiip_indexer.model.graph import build_graph
 
     return build_graph(files.model, unsigned=unsigned)
-
-
-def _exact(session: onnxruntime.InferenceSession) -> bool:
-    # Processors without 8-bit dot products cut off sums of signed products, silently: vectors
-    # would be wrong. The graph carries a product that shows it.
-    ids = np.zeros((1, 1), np.int64)
-    (check,) = session.run(["check"], {"input_ids": ids})
-    return bool((check == CHECK_VALUE).all())
-
-
-def _loaded(
-    files: ModelFiles, pieces: WordPieces, session: onnxruntime.InferenceSession
-) -> _Loaded:
-    inputs = frozenset(item.name for item in session.get_inputs())
-    if not inputs <= _SUPPORTED_INPUTS:
-        raise ModelError(
-            f"The model {files.model} wants {', '.join(sorted(inputs - _SUPPORTED_INPUTS))}, "
-            "which a BERT model has not.",
-            hint="Use a BERT model exported to ONNX, or leave `model_dir` out.",
-        )
-    return _Loaded(pieces, session, inputs, session.get_outputs()[0].name)
-
-
-def _foreign_session(files: ModelFiles) -> onnxruntime.InferenceSession:
-    return _open(files, files.model, optimise=True)
-
-
-def _open(
-    files: ModelFiles, graph: Path | bytes, *, optimise: bool = False
-) -> onnxruntime.InferenceSession:
-    import onnxruntime
-
-    levels = onnxruntime.GraphOptimizationLevel
-    options = onnxruntime.SessionOptions()
-    # Threads are ours (see `embed`): none of the library's own, hence none that spin while idle,
-    # and none that ask for a processor which a container does not have.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Texts differ in length: a plan of memory kept for each length would only grow. The pool of
-    # freed blocks stays; the window bounds it, and without it resident memory is larger.
-    options.enable_mem_pattern = False
-    # The made graph is as it should be; optimising would join what is faster apart.
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimise else levels.ORT_DISABLE_ALL
-    options.log_severity_level = _ERRORS_ONLY
-    source = graph if isinstance(graph, bytes) else str(graph)
-    try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no common base but this one
-        expected = model_files.MODEL_SHA256
-        raise model_files.damaged(files.model, expected, files.model_sha256) from error

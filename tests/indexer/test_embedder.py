@@ -24,6 +24,7 @@ from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import ModelError
 from khiip_indexer.model import files as model_files
 from khiip_indexer.model import graph as model_graph
+from khiip_indexer.model import session as model_session
 from khiip_indexer.model.files import GraphCache, packaged_files
 from khiip_indexer.model.wordpieces import WordPieces
 
@@ -190,7 +191,7 @@ def test_a_tokenizer_file_that_is_no_json_is_named(tmp_path: Path) -> None:
 
 def test_the_identity_names_the_recipe_that_makes_the_vectors() -> None:
     assert embedder.GRAPH_VERSION == model_graph.GRAPH_VERSION
-    assert embedder.CHECK_VALUE == model_graph.CHECK_VALUE
+    assert model_session.CHECK_VALUE == model_graph.CHECK_VALUE
     assert embedder.DIMENSION == model_graph.DIMENSION
     assert embedder.WINDOW <= model_graph.POSITIONS
 
@@ -426,9 +427,9 @@ def _cache_of(source: Path, folder: Path) -> GraphCache:
 
 def test_both_ways_to_store_weights_give_the_same_vectors(minilm: MiniLM) -> None:
     files = packaged_files()
-    session = embedder._open(files, embedder._build(files, unsigned=True))
-    assert embedder._exact(session)
-    unsigned = embedder._loaded(files, WordPieces(files.vocabulary), session)
+    session = model_session.open_session(files, embedder._build(files, unsigned=True))
+    assert model_session.is_exact(session)
+    unsigned = model_session.runner(files, WordPieces(files.vocabulary), session, embedder.WINDOW)
     for text in TEXTS:
         np.testing.assert_array_equal(unsigned.vector(text), one(minilm, text))
 
@@ -436,7 +437,7 @@ def test_both_ways_to_store_weights_give_the_same_vectors(minilm: MiniLM) -> Non
 def test_a_processor_that_cuts_sums_off_gets_the_graph_that_is_exact_everywhere(
     tmp_path: Path, builds: list[bool], monkeypatch: pytest.MonkeyPatch, minilm: MiniLM
 ) -> None:
-    monkeypatch.setattr(embedder, "_exact", lambda _: False)
+    monkeypatch.setattr(model_session, "is_exact", lambda _: False)
     vector = one(MiniLM(cache_dir=tmp_path), "tide")
     one(MiniLM(cache_dir=tmp_path), "tide")
     assert builds == [False, True]
