@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from khiip_indexer.errors import UsageError, VaultError
+from khiip_indexer.homes import CONFIG_FILE, config_folder
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8478
@@ -55,18 +56,12 @@ class Overrides:
 
 def find_homes(environ: Mapping[str, str]) -> Homes:
     """The user's folders: under `$KHIIP_HOME` when set, else the platform's usual places."""
-    if home := environ.get("KHIIP_HOME"):
-        root = Path(home).expanduser()
-        return Homes(config=root / "config", cache=root / "cache")
-    return Homes(config=_config_home(environ), cache=_cache_home(environ))
-
-
-def _config_home(environ: Mapping[str, str]) -> Path:
-    base = environ.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else Path.home() / ".config") / "khiip"
+    return Homes(config=Path(config_folder(environ)), cache=_cache_home(environ))
 
 
 def _cache_home(environ: Mapping[str, str]) -> Path:
+    if home := environ.get("KHIIP_HOME"):
+        return Path(home).expanduser() / "cache"
     if base := environ.get("XDG_CACHE_HOME"):
         return Path(base) / "khiip"
     import platformdirs
@@ -83,7 +78,7 @@ def load_settings(
     said = overrides or Overrides()
     env = os.environ if environ is None else environ
     homes = find_homes(env)
-    table = _read_config(homes.config / "config.toml")
+    table = _read_config(homes.config / CONFIG_FILE)
     vault = _find_vault(said.vault or env.get("KHIIP_VAULT"), table, cwd or Path.cwd())
     state = said.state_dir or _text(table, "state_dir")
     model_dir = _text(table, "model_dir")

@@ -12,9 +12,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from khiip_indexer.storage.atomic import TEMPORARY, digest, write_through
+from khiip_indexer.storage.atomic import digest, write_through
 from khiip_indexer.storage.database import CORRUPT, Database
 from khiip_indexer.storage.manifest import Manifest, matches, read_manifest, write_manifest
+from khiip_indexer.storage.vector_log import (
+    changes_after,
+    count_live,
+    last_seq,
+    live_at,
+    reachable,
+)
 from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import EXACT_LIMIT, Graph, Matrix, Vector
 
@@ -38,7 +45,6 @@ class GraphKeeper:
         self._lock = threading.RLock()
         self._near: Graph | Matrix | None = None
         self._model: ModelIdentity | None = None
-        self._seq = 0
         self.degraded: str | None = None
 
     def current(self) -> Graph | Matrix | None:
@@ -54,7 +60,7 @@ class GraphKeeper:
             self.catch_up()
 
     def _loaded(self, model: ModelIdentity) -> Graph | Matrix | None:
-        if _count_live(self._database.read(), model) <= EXACT_LIMIT:
+        if count_live(self._database.read(), model) <= EXACT_LIMIT:
             return self._filled(Matrix(model.dimension), model)
         return self._graph(model)
 
@@ -72,14 +78,14 @@ class GraphKeeper:
         connection = self._database.read()
         if manifest is None or manifest.model != model.key:
             return None
-        if manifest.dimension != model.dimension or not _reachable(connection, manifest.seq):
+        if manifest.dimension != model.dimension or not reachable(connection, manifest.seq):
             return None
         if not matches(self._state, manifest):
             self._set_aside(manifest)
             return None
-        live = _live_at(connection, model, manifest.seq)
+        live = live_at(connection, model, manifest.seq)
         graph = Graph.load(self._state / manifest.file, model.dimension, live)
-        self._seq = manifest.seq
+        graph.seq = manifest.seq
         # A file from another vault may be whole and still not be ours.
         return graph if len(graph) == len(live) else None
 
@@ -90,7 +96,7 @@ class GraphKeeper:
             path.replace(path.with_name(path.name + CORRUPT))
 
     def _built(self, model: ModelIdentity) -> Graph:
-        count = _count_live(self._database.read(), model)
+        count = count_live(self._database.read(), model)
         return self._filled(Graph(model.dimension, elements=count), model)
 
     def _filled(self, near: Near, model: ModelIdentity) -> Near:
@@ -98,7 +104,7 @@ class GraphKeeper:
         connection = self._database.read()
         connection.execute("BEGIN")
         try:
-            self._seq = _last_seq(connection)
+            near.seq = last_seq(connection)
             for labels, vectors in _live_vectors(connection, model):
                 near.add(labels, vectors)
         finally:
@@ -111,7 +117,7 @@ class GraphKeeper:
             if self._near is None or self._model is None:
                 return
             connection = self._database.read()
-            if not _reachable(connection, self._seq):
+            if not reachable(connection, self._near.seq):
                 self._near = self._loaded(self._model)
             elif isinstance(self._near, Graph) and self._near.wasteful:
                 self._near = self._built(self._model)
@@ -123,28 +129,14 @@ class GraphKeeper:
     def _apply_log(
         self, connection: sqlite3.Connection, near: Graph | Matrix, model: ModelIdentity
     ) -> None:
-        for piece in _pieces(_log_after(connection, self._seq)):
+        for piece in changes_after(connection, near.seq):
             state = {label: live for _, label, live in piece}
             near.drop([label for label, live in state.items() if not live])
             wanted = [label for label, live in state.items() if live]
             labels, vectors = _vectors(connection, model, wanted)
             if labels:
                 near.add(labels, vectors)
-            self._seq = piece[-1][0]
-
-    @property
-    def unsaved(self) -> int:
-        """How many log rows the file on disk does not hold."""
-        manifest = read_manifest(self._state)
-        last = _last_seq(self._database.read())
-        return last - manifest.seq if manifest else last
-
-    def due(self, model: ModelIdentity) -> bool:
-        """Whether saving is worth its cost: the log is long, or there is no file yet."""
-        manifest = read_manifest(self._state)
-        if manifest is None or manifest.model != model.key:
-            return _count_live(self._database.read(), model) > 0
-        return self.unsaved > max(256, manifest.elements // 20)
+            near.seq = piece[-1][0]
 
     def save(self, model: ModelIdentity, generation: int) -> None:
         """Put the graph and its manifest on disk, then forget the log rows that it holds."""
@@ -159,16 +151,16 @@ class GraphKeeper:
             write_manifest(
                 self._state,
                 Manifest(
-                    generation, self._seq, model.key, model.dimension,
+                    generation, graph.seq, model.key, model.dimension,
                     graph.elements, path.name, size, sha256,
                 ),
             )  # fmt: skip
             _sweep(self._state, path.name)
             with self._database.write() as connection:
-                connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (self._seq,))
+                connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (graph.seq,))
 
     def _to_save(self, model: ModelIdentity) -> Graph | None:
-        """The graph as of the position in memory; for a small vault read or built just for this."""
+        """An up-to-date graph; where search is exact, one read or built just for this."""
         if isinstance(self._near, Graph):
             return self._near
         graph = self._graph(model)
@@ -176,7 +168,6 @@ class GraphKeeper:
             self._apply_log(self._database.read(), graph, model)
             if graph.wasteful:
                 graph = self._built(model)
-        self.catch_up()
         return graph
 
 
@@ -185,64 +176,6 @@ def _sweep(state: Path, keep: str) -> None:
     for path in state.glob("vectors.*.hnsw"):
         if path.name != keep:
             path.unlink(missing_ok=True)
-
-
-def sweep_temporaries(state: Path) -> None:
-    """Remove what a killed process was still writing; only the lock's holder may."""
-    for path in state.glob(f"*{TEMPORARY}"):
-        path.unlink(missing_ok=True)
-
-
-def _last_seq(connection: sqlite3.Connection) -> int:
-    found = connection.execute(
-        "SELECT seq FROM sqlite_sequence WHERE name = 'vector_changes'"
-    ).fetchone()
-    return int(found[0]) if found else 0
-
-
-def _reachable(connection: sqlite3.Connection, seq: int) -> bool:
-    """Whether the log still holds every row after `seq`, so that a graph there can catch up."""
-    last = _last_seq(connection)
-    first = connection.execute("SELECT MIN(seq) FROM vector_changes").fetchone()[0]
-    return seq == last or (first is not None and first <= seq + 1 <= last)
-
-
-def _log_after(connection: sqlite3.Connection, seq: int) -> list[tuple[int, int, int]]:
-    return connection.execute(
-        "SELECT seq, label, live FROM vector_changes WHERE seq > ? ORDER BY seq", (seq,)
-    ).fetchall()
-
-
-def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    for start in range(0, len(rows), 500):
-        yield rows[start : start + 500]
-
-
-def _live_at(connection: sqlite3.Connection, model: ModelIdentity, seq: int) -> set[int]:
-    """The labels that were live at a log position: today's, less what the log did since."""
-    live = {
-        label
-        for (label,) in connection.execute(
-            "SELECT label FROM vectors WHERE model = ? AND orphaned_at IS NULL", (model.key,)
-        )
-    }
-    since: dict[int, int] = {}
-    for _, label, became in _log_after(connection, seq):
-        since.setdefault(label, became)
-    for label, became in since.items():
-        if became:
-            live.discard(label)
-        else:
-            live.add(label)
-    return live
-
-
-def _count_live(connection: sqlite3.Connection, model: ModelIdentity) -> int:
-    return int(
-        connection.execute(
-            "SELECT COUNT(*) FROM vectors WHERE model = ? AND orphaned_at IS NULL", (model.key,)
-        ).fetchone()[0]
-    )
 
 
 def _live_vectors(

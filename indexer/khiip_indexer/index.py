@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from khiip_indexer import store
+from khiip_indexer.disk import glance
 from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.errors import IndexMissing, NotFound, VaultError
-from khiip_indexer.graphs import GraphKeeper
+from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.lock import Role, WriterLock
 from khiip_indexer.records import (
     CaptureRecord,
@@ -22,6 +25,7 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
 from khiip_indexer.storage.folder import prepare
+from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.salvage import salvage
 from khiip_indexer.store import get_meta, identity_of
 from khiip_indexer.types import ModelIdentity, Problem
@@ -29,6 +33,7 @@ from khiip_indexer.vault import Vault
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
+    from khiip_indexer.graphs import GraphKeeper
     from khiip_indexer.vectors import Vector
 
 
@@ -39,9 +44,10 @@ class VaultIndex:
         self.settings = settings
         self.database = database
         self.vault = Vault(settings.vault, settings.exclude, settings.follow_symlinks)
-        self.graphs = GraphKeeper(settings.state, database)
+        self._graphs: GraphKeeper | None = None
+        self._making_graphs = threading.Lock()
         self._lock = lock
-        self._counts: dict[int, tuple[int, IndexCounts]] = {}
+        self._memo = Memo()
 
     @classmethod
     def open(cls, settings: Settings, *, write: bool = False, role: Role = "reindex") -> VaultIndex:
@@ -75,6 +81,21 @@ class VaultIndex:
         return self.database.read()
 
     @property
+    def graphs(self) -> GraphKeeper:
+        """What is searched in memory; made when first asked for, so that others start fast."""
+        from khiip_indexer.graphs import GraphKeeper
+
+        with self._making_graphs:
+            if self._graphs is None:
+                self._graphs = GraphKeeper(self.settings.state, self.database)
+            return self._graphs
+
+    def catch_up(self) -> None:
+        """Bring what is in memory, if anything is, up to what was written."""
+        if self._graphs is not None:
+            self._graphs.catch_up()
+
+    @property
     def vault_id(self) -> str:
         """The vault's own name among sidecars; stable as long as its index lives."""
         return self.meta("vault_id") or ""
@@ -103,7 +124,7 @@ class VaultIndex:
 
         model = self._require_model()
         with translated(self.database.path):
-            return Search(self._read(), self.graphs, model).run(
+            return Search(self._read(), self.graphs, model, self.total).run(
                 vector, filters, limit=limit, offset=offset, min_score=min_score
             )
 
@@ -177,22 +198,19 @@ class VaultIndex:
 
     def freshness(self, record: CaptureRecord) -> Freshness:
         """Whether the note on disk is still the one that was indexed."""
-        seen = self.vault.fingerprint(record.vault_path)
-        if seen is None:
+        if self.vault.is_untouched(record.vault_path, record.seen):
+            return "fresh"
+        if self.vault.fingerprint(record.vault_path) is None:
             return "gone"
         with translated(self.database.path):
-            known = queries.stored_file(self._read(), record.vault_path)
-        if known is None:
-            return "gone"
-        if known[0] == seen:
-            return "fresh"
+            known = queries.content_hash(self._read(), record.row)
         try:
             raw, _ = self.vault.read(record.vault_path)
         except NotFound:
             return "gone"
         except VaultError:
             return "changed"  # there, but not to be read now: what is stored may be old
-        return "fresh" if content_hash(raw) == known[1] else "changed"
+        return "fresh" if content_hash(raw) == known else "changed"
 
     def problems(self, *, limit: int | None = None, path: str | None = None) -> list[Problem]:
         """What is wrong, by path and line."""
@@ -205,12 +223,20 @@ class VaultIndex:
 
         connection = self._read()
         with translated(self.database.path):
-            version = int(connection.execute("PRAGMA data_version").fetchone()[0])
-            known = self._counts.get(id(connection))
-            if known is None or known[0] != version:
-                known = (version, count_all(connection, self.meta("model_key")))
-                self._counts[id(connection)] = known
-        return known[1]
+            counts = self._memo.get(
+                connection, "counts", lambda: count_all(connection, self.meta("model_key"))
+            )
+        looked = glance.looked_at(str(self.settings.state))
+        if looked is not None and counts.last_reconcile is not None:
+            at = rfc3339(datetime.fromtimestamp(looked, UTC))
+            counts = replace(counts, last_reconcile=max(counts.last_reconcile, at))
+        return counts
+
+    def total(self, filters: Filters) -> int:
+        """How many captures the filters let in."""
+        connection = self._read()
+        with translated(self.database.path):
+            return self._memo.get(connection, filters, lambda: queries.count(connection, filters))
 
 
 def _writable(settings: Settings) -> Database:

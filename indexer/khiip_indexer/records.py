@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from khiip_indexer.types import ExtractionStatus, Problem, RecordedFrom, Source
+from khiip_indexer.types import ExtractionStatus, Fingerprint, Problem, RecordedFrom, Source
 
 STRUCTURED_SCHEMA_VERSION = 1
 
@@ -14,7 +14,8 @@ STRUCTURED_SCHEMA_VERSION = 1
 class CaptureRecord:
     """A capture as stored, ids and chains settled, without its payload. Times are RFC 3339 UTC.
 
-    `row` is the store's own number and means nothing outside one index. `head_id` is the id of
+    `row` is the store's own number and means nothing outside one index; `seen` is the note's file
+    as it was indexed. `head_id` is the id of
     the chain's current version (its own id for a head). `superseded_by` is an id, or the pointer
     as written when it leads nowhere. `payload_chars` counts the payload's JSON as the full view
     sends it.
@@ -49,6 +50,7 @@ class CaptureRecord:
     extraction_status: ExtractionStatus
     extraction_error: str | None
     extraction_attempts: int
+    seen: Fingerprint
     user_tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from khiip_indexer.graphs import GraphKeeper
 from khiip_indexer.records import Filters, Hit, Ranking
@@ -27,11 +27,16 @@ class Search:
     """One search over one connection; `run` may be called once or often."""
 
     def __init__(
-        self, connection: sqlite3.Connection, graphs: GraphKeeper, model: ModelIdentity
+        self,
+        connection: sqlite3.Connection,
+        graphs: GraphKeeper,
+        model: ModelIdentity,
+        total: Callable[[Filters], int],
     ) -> None:
         self._connection = connection
         self._graphs = graphs
         self._model = model
+        self._total = total
 
     def run(
         self,
@@ -53,7 +58,7 @@ class Search:
         degraded = self._graphs.degraded
         return Ranking(
             hits=tuple(hits[offset : offset + limit]),
-            total_candidates=queries.count(self._connection, filters),
+            total_candidates=self._total(filters),
             has_more=len(hits) > offset + limit,
             degraded=(degraded,) if degraded else (),
         )

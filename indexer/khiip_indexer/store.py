@@ -74,7 +74,7 @@ def _values(note: Projected) -> dict[str, object]:
         "size": seen.size,
         "mtime_ns": seen.mtime_ns,
         "ctime_ns": seen.ctime_ns,
-        "inode": _signed(seen.inode),
+        "inode": seen.inode,
         "hash": note.content_hash,
         "id": capture.declared_id or capture.derived_id,
         "head_id": capture.declared_id or capture.derived_id,
@@ -97,11 +97,6 @@ _COPIED = (
     "recorded_at_from", "archived", "host", "layer", "altitude", "mem_type", "mem_state",
     "thread_id", "importance", "pinned", "extraction_status",
 )  # fmt: skip
-
-
-def _signed(number: int) -> int:
-    # Some file systems number files with 64 unsigned bits; SQLite's integers are signed.
-    return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def _json(values: Iterable[str]) -> str:
@@ -161,7 +156,7 @@ def touch(connection: sqlite3.Connection, path: str, seen: Fingerprint) -> None:
     """Remember a new fingerprint of a file whose content is the same."""
     connection.execute(
         "UPDATE captures SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
-        (seen.size, seen.mtime_ns, seen.ctime_ns, _signed(seen.inode), path),
+        (seen.size, seen.mtime_ns, seen.ctime_ns, seen.inode, path),
     )
 
 

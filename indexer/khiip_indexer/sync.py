@@ -15,9 +15,10 @@ from khiip_indexer.errors import NotFound
 from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
+from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import work
 from khiip_indexer.syncing.integrity import verify
-from khiip_indexer.syncing.projection import PROJECTION_VERSION, Window
+from khiip_indexer.syncing.versions import PROJECTION_VERSION
 from khiip_indexer.syncing.work import Work, check
 from khiip_indexer.types import ModelIdentity, Problem
 
@@ -92,7 +93,7 @@ class Syncer:
             store.forget_failures(connection, self._embedder.identity.key, path)
         self._text_phase().run([(path, seen)], [], [], lambda *_: True)
         self._embed(lambda *_: None, path)
-        self._index.graphs.catch_up()
+        self._index.catch_up()
 
     def _adopt(self, identity: ModelIdentity) -> bool:
         """Settle which model and projection the index is for; true when notes must be reread."""
@@ -141,6 +142,7 @@ class Syncer:
         return self._text_phase().run(files, moved, changes.removed, watch)
 
     def _text_phase(self) -> TextPhase:
+        from khiip_indexer.syncing.projection import Window
         from khiip_indexer.syncing.text_phase import TextPhase
 
         window = Window(self._embedder.spans, self._embedder.identity.window)
@@ -186,11 +188,11 @@ class Syncer:
     def _finish(self, report: SyncReport, todo: Work, progress: Watch) -> None:
         """Remember that the vault was looked at, and put the graph on disk when it is due."""
         generation = self._remember(report, todo)
-        graphs, identity = self._index.graphs, self._embedder.identity
-        graphs.catch_up()
-        if graphs.due(identity):
+        self._index.catch_up()
+        state, identity = self._index.settings.state, self._embedder.identity
+        if save_is_due(self._database.read(), state, identity):
             progress(Progress("save", 0, 1))
-            graphs.save(identity, generation)
+            self._index.graphs.save(identity, generation)
         progress(Progress("done", 1, 1))
 
     def _remember(self, report: SyncReport, todo: Work) -> int:

@@ -15,6 +15,7 @@ from khiip_indexer.types import Fingerprint, Problem
 
 MAX_NOTE_BYTES = 20 * 1024 * 1024
 _SUFFIX = ".md"
+_INODE_BITS = (1 << 63) - 1
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
 _DOTS = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 # File-provider flags of macOS and Windows for a file whose content is still in the cloud.
@@ -115,6 +116,17 @@ class Vault:
         """The fingerprint of a note as it is now; None when it is gone or left the vault."""
         status = self._stat(self._disk_path(path))
         return _fingerprint(status) if status is not None else None
+
+    def is_untouched(self, path: str, known: Fingerprint) -> bool:
+        """Whether the file is the very one that was indexed; one look, for every hit of a search.
+
+        A file that passes is where it was when it was let in, so no rule is asked again.
+        """
+        try:
+            status = os.stat(self._disk_path(path))  # noqa: PTH116
+        except (OSError, ValueError):
+            return False
+        return _fingerprint(status) == known
 
     def resolve(self, client_path: str) -> str:
         """The vault-relative path that a client means; "" is the vault.
@@ -296,7 +308,9 @@ def is_offline(status: os.stat_result) -> bool:
 
 
 def _fingerprint(status: os.stat_result) -> Fingerprint:
-    return Fingerprint(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    # Some file systems number files with 64 unsigned bits, more than SQLite's integers hold.
+    inode = status.st_ino & _INODE_BITS
+    return Fingerprint(status.st_size, status.st_mtime_ns, status.st_ctime_ns, inode)
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:

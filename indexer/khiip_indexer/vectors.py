@@ -26,12 +26,13 @@ EXACT_LIMIT = 16_384
 class Graph:
     """Approximate nearest neighbours by label; inner product of unit vectors is their cosine.
 
+    `seq` is for the owner: the position of the change log that the graph stands at.
     hnswlib may crash when a search meets an insertion, so every call holds one lock; writers
     insert in small pieces so that a reader never waits long.
     """
 
     def __init__(self, dimension: int, *, elements: int = 0) -> None:
-        self.dimension = dimension
+        self.seq = 0
         self._index = _new_index(dimension)
         self._index.init_index(
             max_elements=elements + _ROOM, M=_LINKS, ef_construction=_EF_BUILD, random_seed=1
@@ -47,7 +48,7 @@ class Graph:
         `live` are the labels that were live when it was saved; the others in it are deleted.
         """
         graph = cls.__new__(cls)
-        graph.dimension = dimension
+        graph.seq = 0
         graph._index = _new_index(dimension)
         graph._index.load_index(str(path), max_elements=0)
         graph._lock = threading.Lock()
@@ -125,9 +126,13 @@ class Graph:
 
 
 class Matrix:
-    """Exact nearest neighbours by label, for as many vectors as one pass over them is quick."""
+    """Exact nearest neighbours by label, for as many vectors as one pass over them is quick.
+
+    `seq` is for the owner, as in Graph.
+    """
 
     def __init__(self, dimension: int) -> None:
+        self.seq = 0
         self._rows: Vector = np.zeros((_ROOM, dimension), np.float32)
         self._labels: NDArray[np.int64] = np.zeros(_ROOM, np.int64)
         self._places: dict[int, int] = {}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.records import CaptureRecord
-from khiip_indexer.types import ModelIdentity, Problem
+from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
 from khiip_sidecar.recall import RecallResult
 from khiip_sidecar.wire import views as wire_views
 
@@ -60,6 +60,7 @@ def record(**fields: object) -> CaptureRecord:
         "extraction_status": "success",
         "extraction_error": None,
         "extraction_attempts": 1,
+        "seen": Fingerprint(1, 2, 3, 4),
     }
     return CaptureRecord(**(known | fields))  # type: ignore[arg-type]
 

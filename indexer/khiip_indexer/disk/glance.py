@@ -137,3 +137,11 @@ def unchanged(state: str, now: Look | None) -> tuple[int, str] | None:
         return int(code), said
     except (OSError, ValueError):
         return None
+
+
+def looked_at(state: str) -> float | None:
+    """When one look last found everything unchanged (seconds since 1970); None if never."""
+    try:
+        return os.stat(os.path.join(state, SEEN_FILE)).st_mtime  # noqa: PTH116, PTH118
+    except OSError:
+        return None

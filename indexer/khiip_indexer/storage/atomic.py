@@ -52,6 +52,12 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def sweep_temporaries(folder: Path) -> None:
+    """Remove what a killed process was still writing; only the folder's one writer may."""
+    for path in folder.glob(f"*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
 def digest(path: Path) -> tuple[int, str]:
     """The length in bytes and the SHA-256 of a file, read in pieces."""
     hasher = hashlib.sha256()

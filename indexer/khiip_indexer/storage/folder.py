@@ -6,9 +6,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from khiip_indexer.graphs import sweep_temporaries
 from khiip_indexer.lock import Role, WriterLock
-from khiip_indexer.storage.atomic import translated, write_file
+from khiip_indexer.storage.atomic import sweep_temporaries, translated, write_file
 from khiip_indexer.storage.database import (
     CORRUPT,
     DAMAGE_MARK,

@@ -10,13 +10,14 @@ from dataclasses import fields
 from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.types import Fingerprint, Problem
 
-_COUNTED = ("extraction_error", "extraction_attempts")
+_COUNTED = ("extraction_error", "extraction_attempts", "seen")
+_FINGERPRINT = ("size", "mtime_ns", "ctime_ns", "inode")
 _STORED = tuple(
     "path" if field.name == "vault_path" else field.name
     for field in fields(CaptureRecord)
     if field.name not in _COUNTED
 )
-_SELECT = ", ".join(f"c.{name}" for name in _STORED)
+_SELECT = ", ".join(f"c.{name}" for name in (*_STORED, *_FINGERPRINT))
 _PIECE = 500
 
 # A text that failed this often is not tried again until its note is read again on request.
@@ -25,7 +26,8 @@ MAX_ATTEMPTS = 3
 
 def record_of(row: Sequence[object]) -> CaptureRecord:
     """Build the record of a row that was selected by `_SELECT`."""
-    values = dict(zip(_STORED, row, strict=True))
+    values = dict(zip(_STORED, row, strict=False))
+    values["seen"] = Fingerprint(*row[len(_STORED) :])  # type: ignore[arg-type]
     values["vault_path"] = values.pop("path")
     for flag in ("archived", "pinned"):
         values[flag] = bool(values[flag])
@@ -232,12 +234,10 @@ def problems(
     return [Problem(*row) for row in rows]
 
 
-def stored_file(connection: sqlite3.Connection, path: str) -> Stored | None:
-    """What is known of one indexed file."""
-    row = connection.execute(
-        "SELECT size, mtime_ns, ctime_ns, inode, hash FROM captures WHERE path = ?", (path,)
-    ).fetchone()
-    return (Fingerprint(*row[:4]), row[4]) if row else None
+def content_hash(connection: sqlite3.Connection, row: int) -> bytes | None:
+    """The hash of the bytes that a capture was made of."""
+    found = connection.execute("SELECT hash FROM captures WHERE row = ?", (row,)).fetchone()
+    return found[0] if found else None
 
 
 def pending(connection: sqlite3.Connection, model: str) -> int:

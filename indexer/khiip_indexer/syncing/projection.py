@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from khiip_indexer import payloads
 from khiip_indexer.captures import read_capture
 from khiip_indexer.disk.note_hash import content_hash
-from khiip_indexer.passages import CHUNKER_VERSION, cut_passages, fit
+from khiip_indexer.passages import cut_passages, fit
 from khiip_indexer.store import Projected
 from khiip_indexer.types import Capture, Fingerprint, NoteFile, Passage, Segment, Spans
 
 EXCERPT_CHARS = 500
-
-# Raise it when a change here, in the parser or in the payloads makes stored captures outdated:
-# every note is then read again, and only texts that really changed are embedded again.
-PROJECTION_VERSION = f"1.{CHUNKER_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,11 @@ from dataclasses import asdict
 
 import click
 
+from khiip_indexer import __version__
 from khiip_indexer.config import Settings
+from khiip_indexer.disk import glance
 from khiip_indexer.errors import IndexMissing, PathOutsideVault
+from khiip_indexer.homes import CONFIG_FILE
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.app import App, pass_app
@@ -82,6 +85,7 @@ def _refuse_together(**chosen: bool) -> None:
 
 def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json: bool) -> int:
     sidecar = find_sidecar(settings)
+    look = _look(settings) if sidecar is None else None
     before = _known_problems(settings)
     with reporter() as progress:
         if sidecar is not None:
@@ -95,7 +99,16 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
     say(summary(report))
     if as_json:
         _write_report(report)
-    return EXIT_PROBLEMS if report.with_problems or report.failed else 0
+    code = EXIT_PROBLEMS if report.with_problems or report.failed else 0
+    if sidecar is None and report.complete and not (report.pending or report.failed):
+        said = f"{_counted_notes(report)} (nothing changed)"
+        glance.remember(str(settings.state), look, _look(settings), code, said)
+    return code
+
+
+def _look(settings: Settings) -> glance.Look | None:
+    config = str(settings.homes.config / CONFIG_FILE)
+    return glance.look(str(settings.vault), str(settings.state), config, __version__)
 
 
 def _known_problems(settings: Settings) -> list[Problem]:
@@ -184,14 +197,19 @@ def _explain(settings: Settings, path: str) -> int:
 
 def summary(report: SyncReport) -> str:
     """`indexed 3 notes, 1 with unreadable frontmatter (2 new, 1 changed; 0.4 s)`."""
-    said = f"indexed {counted(report.seen, 'note')}"
-    if report.with_problems:
-        said += f", {report.with_problems:,} with {_kind_of(report.problems)}"
+    said = _counted_notes(report)
     if report.failed:
         said += f", {report.failed:,} not embedded (the next run tries again)"
     if not report.complete:
         said += ", and was stopped before the end"
     return f"{said} ({_done(report)}; {report.seconds:.1f} s)"
+
+
+def _counted_notes(report: SyncReport) -> str:
+    said = f"indexed {counted(report.seen, 'note')}"
+    if report.with_problems:
+        said += f", {report.with_problems:,} with {_kind_of(report.problems)}"
+    return said
 
 
 def _done(report: SyncReport) -> str:

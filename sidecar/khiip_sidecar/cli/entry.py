@@ -1,0 +1,56 @@
+"""The console script: one look for a reindex that has nothing to do, else the whole program.
+
+Nothing here may import more than the look itself needs: git hooks and timers run `khiipd reindex`
+all day, and nearly always nothing has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from khiip_indexer import __version__
+from khiip_indexer.disk import glance
+from khiip_indexer.homes import CONFIG_FILE, config_folder
+
+SIDECAR_FILE = "sidecar.json"
+
+
+def main() -> None:
+    """Run one command line."""
+    code = at_a_glance(sys.argv[1:], os.environ, os.getcwd())  # noqa: PTH109 -- no pathlib here
+    if code is not None:
+        sys.exit(code)
+    from khiip_sidecar.cli.main import main as whole
+
+    whole()
+
+
+def at_a_glance(args: Sequence[str], environ: Mapping[str, str], cwd: str) -> int | None:
+    """The exit code of a plain `reindex` when nothing has changed since the last; else None."""
+    named = _vault_of(args)
+    if named is None:
+        return None
+    config = f"{config_folder(environ)}/{CONFIG_FILE}"
+    vault = named or environ.get("KHIIP_VAULT") or ("" if os.path.exists(config) else cwd)  # noqa: PTH110
+    state = f"{os.path.realpath(vault)}/.khiip"
+    seen = f"{state}/{glance.SEEN_FILE}"
+    if not vault or not os.path.exists(seen) or os.path.exists(f"{state}/{SIDECAR_FILE}"):  # noqa: PTH110
+        return None
+    now = glance.look(os.path.realpath(vault), state, config, __version__)
+    known = glance.unchanged(state, now)
+    if known is None:
+        return None
+    code, said = known
+    sys.stderr.write(f"{said}\n")
+    return code
+
+
+def _vault_of(args: Sequence[str]) -> str | None:
+    """What a plain `reindex` names as its vault, "" for nothing; None for any other command."""
+    if args == ["reindex"]:
+        return ""
+    if len(args) == 3 and args[0] == "--vault" and args[2] == "reindex":
+        return args[1]
+    return None

@@ -1,0 +1,151 @@
+"""One look at the vault: only ever "the same" when nothing differs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexing import reindex, write
+from khiip_indexer.config import Settings
+from khiip_indexer.disk import glance
+from khiip_indexer.index import VaultIndex
+from khiip_sidecar.cli.entry import at_a_glance
+from support import FakeEmbedder, make_vault
+
+LONG_AGO = 1_600_000_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    made = make_vault(tmp_path / "v", {"a.md": "alpha", "Deep/er/b.md": "beta"})
+    for note in made.vault.rglob("*.md"):
+        os.utime(note, (LONG_AGO, LONG_AGO))
+    reindex(made, FakeEmbedder())
+    seen = look(made)
+    glance.remember(str(made.state), seen, look(made), 3, "indexed 2 notes")
+    return made
+
+
+def look(settings: Settings, version: str = "1") -> glance.Look | None:
+    config = str(settings.homes.config / "config.toml")
+    return glance.look(str(settings.vault), str(settings.state), config, version)
+
+
+def unchanged(settings: Settings) -> tuple[int, str] | None:
+    return glance.unchanged(str(settings.state), look(settings))
+
+
+def test_nothing_changed_gives_the_last_answer_again_and_remembers_the_look(
+    settings: Settings,
+) -> None:
+    os.utime(settings.state / glance.SEEN_FILE, (LONG_AGO, LONG_AGO))
+    assert unchanged(settings) == (3, "indexed 2 notes")
+    looked = glance.looked_at(str(settings.state))
+    assert looked is not None
+    assert looked > time.time() - 60
+    with VaultIndex.open(settings) as index:
+        last = index.counts().last_reconcile
+        assert last is not None
+        assert last >= "2026"
+
+
+def write_config(settings: Settings) -> None:
+    settings.homes.config.mkdir(parents=True, exist_ok=True)
+    (settings.homes.config / "config.toml").write_text("threads = 1\n")
+
+
+CHANGES: dict[str, Callable[[Settings], object]] = {
+    "an edit of the same length": lambda s: write(s, "a.md", "alphb"),
+    "a new note": lambda s: write(s, "c.md", "gamma"),
+    "a new note in a new folder": lambda s: write(s, "New/c.md", "gamma"),
+    "a deletion": lambda s: (s.vault / "a.md").unlink(),
+    "a rename": lambda s: (s.vault / "a.md").rename(s.vault / "z.md"),
+    "a folder renamed": lambda s: (s.vault / "Deep").rename(s.vault / "Deeper"),
+    "a touch": lambda s: os.utime(s.vault / "a.md"),
+    "excluded files": lambda s: write(s, ".obsidian/app.json", '{"userIgnoreFilters": ["Deep/"]}'),
+    "ignore patterns": lambda s: write(s, ".khiipignore", "Deep/"),
+    "the cache gone": lambda s: (s.state / "cache.sqlite").unlink(),
+    "the cache written": lambda s: (s.state / "cache.sqlite").write_bytes(b"x"),
+    "a symlink": lambda s: (s.vault / "l.md").symlink_to(s.vault / "a.md"),
+    "a linked folder": lambda s: (s.vault / "l").symlink_to(s.vault / "Deep"),
+    "a note named in capitals": lambda s: write(s, "C.MD", "gamma"),
+    "an evicted note": lambda s: write(s, ".c.md.icloud", ""),
+    "a config": write_config,
+    "a first commit": lambda s: subprocess.run(["git", "init", "-q", str(s.vault)], check=True),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_any_change_that_may_matter_asks_for_a_proper_look(
+    settings: Settings, change: Callable[[Settings], object]
+) -> None:
+    change(settings)
+    assert unchanged(settings) is None
+
+
+def test_another_version_of_the_program_looks_properly(settings: Settings) -> None:
+    assert glance.unchanged(str(settings.state), look(settings, "2")) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"3 indexed\n", b"\xff\xfe", b"x" * 5000])
+def test_a_damaged_memory_of_the_last_look_is_no_answer(settings: Settings, content: bytes) -> None:
+    (settings.state / glance.SEEN_FILE).write_bytes(content)
+    assert unchanged(settings) is None
+
+
+def test_a_note_written_a_moment_ago_is_not_trusted_to_stay_as_it_is(settings: Settings) -> None:
+    write(settings, "a.md", "just now")
+    (settings.state / glance.SEEN_FILE).unlink()
+    seen = look(settings)
+    glance.remember(str(settings.state), seen, seen, 0, "x")
+    assert unchanged(settings) is None
+
+
+def test_a_change_while_the_run_went_on_is_not_remembered(settings: Settings) -> None:
+    (settings.state / glance.SEEN_FILE).unlink()
+    before = look(settings)
+    write(settings, "c.md", "gamma")
+    os.utime(settings.vault / "c.md", (LONG_AGO, LONG_AGO))
+    glance.remember(str(settings.state), before, look(settings), 0, "x")
+    assert unchanged(settings) is None
+
+
+def test_only_a_plain_reindex_without_a_sidecar_is_answered_at_a_glance(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environ = {"KHIIP_HOME": str(settings.homes.config.parent)}
+    plain = ["--vault", str(settings.vault), "reindex"]
+    from khiip_indexer import __version__
+
+    seen = look(settings, __version__)
+    glance.remember(str(settings.state), seen, seen, 3, "indexed 2 notes")
+    assert at_a_glance(plain, environ, "/") == 3
+    assert at_a_glance(["reindex"], {**environ, "KHIIP_VAULT": str(settings.vault)}, "/") == 3
+    assert at_a_glance(["reindex"], environ, str(settings.vault)) == 3
+    assert capsys.readouterr().err == "indexed 2 notes\n" * 3
+    for other in ([*plain, "--full"], [*plain, "--json"], ["status"], ["reindex"], []):
+        assert at_a_glance(other, environ, "/") is None
+    (settings.state / "sidecar.json").write_text("{}")
+    assert at_a_glance(plain, environ, "/") is None
+
+
+def test_the_glance_imports_nothing_that_costs() -> None:
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import khiip_sidecar.cli.entry\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    costly = {"dataclasses", "typing", "click", "sqlite3", "pathlib", "json", "numpy", "hashlib"}
+    assert costly.isdisjoint(done.stdout.split())
