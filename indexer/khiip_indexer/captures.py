@@ -10,8 +10,15 @@ from datetime import datetime
 
 from khiip_indexer.fields import memory
 from khiip_indexer.fields.dates import parse_date
-from khiip_indexer.fields.mentions import entities, texts
-from khiip_indexer.fields.metadata import Meta, normal_key, unwrap_wikilinks, wikilink_parts
+from khiip_indexer.fields.mentions import entities
+from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
+from khiip_indexer.fields.properties import (
+    AUTHOR_KEYS,
+    DESCRIPTION_KEYS,
+    ID_KEYS,
+    TAG_KEYS,
+    properties,
+)
 from khiip_indexer.fields.sources import (
     as_url,
     host_of,
@@ -20,10 +27,18 @@ from khiip_indexer.fields.sources import (
     source_of,
     thread_of,
 )
+from khiip_indexer.fields.written_dates import (
+    MODIFIED_KEYS,
+    RECORDED_KEYS,
+    VALID_KEYS,
+    first_date,
+    unreadable_date,
+)
 from khiip_indexer.frontmatter import read_frontmatter
 from khiip_indexer.markdown import parse_markdown, to_plain
 from khiip_indexer.payloads import build
 from khiip_indexer.payloads.common import Material
+from khiip_indexer.payloads.flow import without_tag_lines
 from khiip_indexer.payloads.lift import lift
 from khiip_indexer.shapes import Doc, Reading, recognise
 from khiip_indexer.shapes.base import front_url, names
@@ -38,61 +53,12 @@ from khiip_indexer.types import (
     Source,
 )
 
-AUTHOR_KEYS = ("author", "authors", "byline", "by", "creator", "channel", "uploader")
-DESCRIPTION_KEYS = ("description", "summary", "abstract", "excerpt")
-RECORDED_KEYS = (
-    "recorded_at",
-    "created",
-    "date created",
-    "captured",
-    "clipped",
-    "saved",
-    "added",
-    "date",
-    "created_at",
-    "creation date",
-)
-VALID_KEYS = ("valid_from", "published", "date published")
-MODIFIED_KEYS = (
-    "modified",
-    "updated",
-    "date modified",
-    "last modified",
-    "modified_at",
-    "updated_at",
-)
-TAG_KEYS = ("tags", "tag", "keywords")
-ID_KEYS = ("id", "khiip_id", "ulid")
 NO_AUTHORS = frozenset(
     {"contributors to wikimedia projects", "wikipedia", "unknown", "your uploads"}
 )
-MAX_PROPERTIES = 60
-MAX_PROPERTY_CHARS = 2_000
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DAY_NAME = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _TEMPLATE = re.compile(r"\{\{|<%")
-
-# Keys whose values have a place of their own in a capture: the rest are the note's properties.
-_PLACED = frozenset(
-    normal_key(key)
-    for keys in (
-        *AUTHOR_KEYS,
-        *DESCRIPTION_KEYS,
-        *RECORDED_KEYS,
-        *VALID_KEYS,
-        *MODIFIED_KEYS,
-        *TAG_KEYS,
-        *ID_KEYS,
-        "title,name,aliases,alias,url,source,source_url,link,canonical,permalink,original_url,media",
-        "archived,superseded_by,supersedes,layer,altitude,mem_type,mem_state,thread_id,thread",
-        "importance,pinned,schema_version,cssclass,cssclasses,publish,citekey,zotero-key,doi",
-        "date_saved,date_published,fetched,pubdate,create_time,update_time,epoch,reminder",
-        "metadata,kanban-plugin,excalidraw-plugin,nexus,plugin_version,provider,raindrop_id",
-        "raindrop_highlights,kindle-sync,annotation-target,doc_type,conversation_id,image,cover",
-        "handle,likes,retweets,replies,score,num_comments,subreddit,post_type,flair,upvote_ratio",
-    )
-    for key in keys.split(",")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +100,7 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         recorded_at=recorded,
         recorded_at_from=recorded_from,
         valid_from=_valid_from(meta, reading) or recorded,
-        modified_at=_first_date(meta, MODIFIED_KEYS) or note.dates.git_last or note.dates.mtime,
+        modified_at=first_date(meta, MODIFIED_KEYS) or note.dates.git_last or note.dates.mtime,
         archived=meta.flag("archived") is True,
         superseded_by=_pointer(supersession) if supersession else None,
         supersedes=tuple(_pointer(text) for text in meta.texts("supersedes")),
@@ -166,10 +132,12 @@ def _read(note: NoteFile) -> _Sheet:
     # A template's placeholders would be taken for the title, URL and date of a page.
     template = any(problem.code == "template" for problem in problems)
     reading = Reading(source="note") if template else _read_shape(doc, problems)
+    problems += [] if template else unreadable_date(front, meta, note.path)
     source, url = _place(meta, reading)
     authors = _authors(meta, reading)
     reading = lift(source, reading, front.body, front.body_line, authors[0] if authors else None)
     markdown = front.body if reading.body is None else reading.body
+    body = parse_markdown(markdown, front.body_line)
     return _Sheet(
         note=note,
         front=front,
@@ -178,10 +146,16 @@ def _read(note: NoteFile) -> _Sheet:
         source=source,
         url=url,
         authors=authors,
-        body=parse_markdown(markdown, front.body_line),
+        body=without_tag_lines(body) if _own_tags(source, reading) else body,
         markdown=markdown,
         problems=tuple(problems),
     )
+
+
+def _own_tags(source: Source, reading: Reading) -> bool:
+    """Say whether the body's `#tags` are the user's: a clip's are another person's."""
+    clipped = reading.clipped or source in ("x", "youtube", "reddit")
+    return reading.tags is None and not clipped
 
 
 def _failed(sheet: _Sheet) -> bool:
@@ -234,15 +208,35 @@ def _authors(meta: Meta, reading: Reading) -> tuple[str, ...]:
 
 def _title(sheet: _Sheet) -> tuple[str, bool]:
     """Return (title, whether it is the file's name)."""
-    written = sheet.reading.title or sheet.meta.text("title")
+    written = _written_title(sheet)
     if written and not _TEMPLATE.search(written):
-        return " ".join(to_plain(unwrap_wikilinks(written)).split()) or written.strip(), False
-    tops = (heading.text.strip() for heading in sheet.body.headings if heading.level == 1)
-    first = next((text for text in tops if text), None)
+        return written, False
+    first = _title_heading(sheet.body)
     if first and not _TEMPLATE.search(first):
         return first, False
     name = sheet.note.path.rsplit("/", 1)[-1]
     return (name[:-3] if name.lower().endswith(".md") else name), True
+
+
+def _written_title(sheet: _Sheet) -> str | None:
+    """Return the title on one line: a property as it is written, for Obsidian shows no markup
+    in properties and `__init__.py` means itself; what a shape took from a body without markup."""
+    found, written = sheet.reading.title, sheet.meta.text("title")
+    if found and found != written:
+        return " ".join(to_plain(unwrap_wikilinks(found)).split()) or found.strip()
+    return " ".join(unwrap_wikilinks(written).split()) if written else None
+
+
+def _title_heading(body: Body) -> str | None:
+    """Return the first level-1 heading.
+
+    Several of them behind a lower heading are sections of a page, and none is its title.
+    """
+    filled = [heading for heading in body.headings if heading.text.strip()]
+    tops = [heading for heading in filled if heading.level == 1]
+    if not tops or (len(tops) > 1 and tops[0] is not filled[0]):
+        return None
+    return tops[0].text.strip()
 
 
 def _description(meta: Meta, reading: Reading) -> str | None:
@@ -255,8 +249,8 @@ def _tags(sheet: _Sheet) -> tuple[str, ...]:
     if reading.tags is not None:
         found = list(reading.tags)
     else:
-        clipped = reading.clipped or sheet.source in ("x", "youtube", "reddit")
-        found = [*sheet.meta.tags(*TAG_KEYS), *(() if clipped else sheet.body.tags)]
+        body_tags = sheet.body.tags if _own_tags(sheet.source, reading) else ()
+        found = [*sheet.meta.tags(*TAG_KEYS), *body_tags]
     unique: dict[str, str] = {}
     for tag in (*found, *reading.extra_tags):
         unique.setdefault(tag.casefold(), tag)
@@ -276,26 +270,13 @@ def _material(sheet: _Sheet, title: str) -> Material:
         aliases=tuple(meta.tags("aliases", "alias")),
         source_label=unwrap_wikilinks(label) if label else None,
         published=meta.text("published", "date published"),
-        properties=_properties(sheet.front),
+        properties=properties(sheet.front),
         meta=meta,
         reading=sheet.reading,
         body=sheet.body,
         markdown=sheet.markdown,
         first_line=sheet.front.body_line,
     )
-
-
-def _properties(front: Frontmatter) -> dict[str, str | list[str]]:
-    """Return the frontmatter without a place of its own, as text: meaning may stand only there."""
-    found: dict[str, str | list[str]] = {}
-    for key, value in front.metadata.items():
-        if normal_key(key) in _PLACED or len(found) == MAX_PROPERTIES:
-            continue
-        shown = [unwrap_wikilinks(text).strip()[:MAX_PROPERTY_CHARS] for text in texts(value)]
-        shown = [text for text in shown if text and not _TEMPLATE.search(text)]
-        if shown:
-            found[key] = shown if isinstance(value, list) else "; ".join(shown)
-    return found
 
 
 def _declared_id(meta: Meta) -> str | None:
@@ -322,19 +303,13 @@ def _pointer(text: str) -> Pointer:
     return Pointer(wikilink_parts(text)[0])
 
 
-def _first_date(meta: Meta, keys: tuple[str, ...]) -> datetime | None:
-    """Return the first of the named dates that can be read."""
-    found = (parse_date(text) for key in keys if (text := meta.text(key)))
-    return next((when for when in found if when), None)
-
-
 def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
     """Return (when the user saved or wrote it, where that is known from)."""
     reading, dates = sheet.reading, sheet.note.dates
     if reading.recorded_at is not None:
         return reading.recorded_at, reading.recorded_at_from
     skipped = ("created", "date") if reading.created_is_published else ()
-    written = _first_date(sheet.meta, tuple(key for key in RECORDED_KEYS if key not in skipped))
+    written = first_date(sheet.meta, tuple(key for key in RECORDED_KEYS if key not in skipped))
     if written is not None:
         return written, "frontmatter"
     name = sheet.note.path.rsplit("/", 1)[-1][:-3]
@@ -348,6 +323,6 @@ def _valid_from(meta: Meta, reading: Reading) -> datetime | None:
     if reading.valid_from is not None:
         return reading.valid_from
     if reading.published_is_not_validity:
-        return _first_date(meta, ("valid_from",))
+        return first_date(meta, ("valid_from",))
     keys = (*VALID_KEYS, "created") if reading.created_is_published else VALID_KEYS
-    return _first_date(meta, keys)
+    return first_date(meta, keys)

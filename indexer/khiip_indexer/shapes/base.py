@@ -117,11 +117,16 @@ def names(*written: str | None) -> tuple[str, ...]:
 
 
 def clean_name(text: str) -> str:
-    """Return one name as people read it: `"[[ann_b|Ann\\_B]]"` is `Ann_B`, `[[@ann]]` is `ann`."""
-    shown = unwrap_wikilinks(text.strip().strip("\"'"))
+    """Return one name as people read it: `"[[ann_b|Ann\\_B]]"` is `Ann_B`, `[[@ann]]` is `ann`.
+
+    A plain `@ann` stays: only in a link is the `@` the link's and not the name's.
+    """
+    written = text.strip().strip("\"'")
+    shown = unwrap_wikilinks(written)
     for label, address in links(shown):
         shown = shown.replace(f"[{label}]({address})", label)
-    return shown.replace("\\_", "_").replace("\\", "").strip().removeprefix("@").strip()
+    name = shown.replace("\\_", "_").replace("\\", "").strip()
+    return name if shown == written else name.removeprefix("@").strip()
 
 
 _BARE_HOST = re.compile(r"^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,4}\.[a-z]{2,18}$")

@@ -1,0 +1,1 @@
+"""Faults that people met in tools like this one, each tried from outside."""
