@@ -13,8 +13,8 @@ from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import Graph, Matrix, Vector, cosines
 
 # A capture may own many neighbouring vectors, so more labels are asked for than hits.
-_LABELS_PER_HIT = 4
-_LEAST_LABELS = 64
+_LABELS_PER_HIT = 3
+_LEAST_LABELS = 32
 _MOST_LABELS = 4096
 _PIECE = 4096
 # Up to here a process that answers once reads every vector faster than it loads a graph.

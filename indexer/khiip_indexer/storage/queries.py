@@ -32,8 +32,12 @@ def record_of(row: Sequence[object]) -> CaptureRecord:
     for flag in ("archived", "pinned"):
         values[flag] = bool(values[flag])
     for texts in ("user_tags", "entities"):
-        values[texts] = tuple(json.loads(str(values[texts])))
+        values[texts] = _texts(str(values[texts]))
     return CaptureRecord(**values, extraction_error=None, extraction_attempts=1)  # type: ignore[arg-type]
+
+
+def _texts(stored: str) -> tuple[str, ...]:
+    return () if stored == "[]" else tuple(json.loads(stored))
 
 
 def where(filters: Filters) -> tuple[str, list[object]]:
