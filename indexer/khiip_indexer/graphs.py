@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from khiip_indexer import native, store
 from khiip_indexer.storage.atomic import digest, write_through
 from khiip_indexer.storage.database import CORRUPT, Database
 from khiip_indexer.storage.manifest import Manifest, matches, read_manifest, write_manifest
@@ -36,16 +37,24 @@ class GraphKeeper:
 
     The truth is SQLite: `vectors` and the log of what became live or dead. The file holds the
     graph as of one log position; what the log says after it is applied on top. A small vault is
-    searched exactly and needs the graph only to have it on disk for when it has grown.
+    searched exactly and needs the graph only to have it on disk for when it has grown. Without
+    hnswlib every search is exact. `cache` is the user's own folder for what can be made again.
     """
 
-    def __init__(self, state: Path, database: Database) -> None:
+    def __init__(self, state: Path, database: Database, cache: Path) -> None:
         self._state = state
         self._database = database
+        self._cache = cache
         self._lock = threading.RLock()
         self._near: Graph | Matrix | None = None
         self._model: ModelIdentity | None = None
-        self.degraded: str | None = None
+        self._faulty = False
+
+    @property
+    def degraded(self) -> str | None:
+        """`no_hnsw` where hnswlib cannot be used: answers are exact, and slow in a large vault."""
+        known = self._faulty or store.get_meta(self._database.read(), store.NO_GRAPH) is not None
+        return "no_hnsw" if known else None
 
     def current(self) -> Graph | Matrix | None:
         """What can be searched, if it is loaded."""
@@ -67,10 +76,12 @@ class GraphKeeper:
     def _graph(self, model: ModelIdentity) -> Graph | None:
         """The graph: from its file when that is whole, else built; None without hnswlib."""
         try:
+            native.require("hnswlib", self._cache)
             return self._from_file(model) or self._built(model)
         except ImportError as error:
-            _log.error("hnswlib cannot be imported: %s", error)
-            self.degraded = "no_hnsw"
+            if not self._faulty:
+                _log.error("%s", error)
+            self._faulty = True
             return None
 
     def _from_file(self, model: ModelIdentity) -> Graph | None:
@@ -143,6 +154,7 @@ class GraphKeeper:
         with self._lock:
             self.load(model)
             graph = self._to_save(model)
+            self._remember_fault(missing=graph is None)
             if graph is None:
                 return
             path = self._state / f"vectors.{generation}.hnsw"
@@ -158,6 +170,18 @@ class GraphKeeper:
             _sweep(self._state, path.name)
             with self._database.write() as connection:
                 connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (graph.seq,))
+
+    def _remember_fault(self, *, missing: bool) -> None:
+        """Let processes that only read know that there is no graph to be had, until there is."""
+        if not missing:
+            self._faulty = False
+        if missing == (store.get_meta(self._database.read(), store.NO_GRAPH) is not None):
+            return
+        with self._database.write() as connection:
+            if missing:
+                store.put_meta(connection, store.NO_GRAPH, "no_hnsw")
+            else:
+                store.drop_meta(connection, store.NO_GRAPH)
 
     def _to_save(self, model: ModelIdentity) -> Graph | None:
         """An up-to-date graph; where search is exact, one read or built just for this."""

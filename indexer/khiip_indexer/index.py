@@ -87,7 +87,9 @@ class VaultIndex:
 
         with self._making_graphs:
             if self._graphs is None:
-                self._graphs = GraphKeeper(self.settings.state, self.database)
+                self._graphs = GraphKeeper(
+                    self.settings.state, self.database, self.settings.homes.cache
+                )
             return self._graphs
 
     def catch_up(self) -> None:

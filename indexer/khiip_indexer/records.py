@@ -132,8 +132,10 @@ class Progress:
 class SyncReport:
     """What one sync did, in notes; `embedded` and `failed` count texts given to the model.
 
-    `pending` counts notes that still lack a vector, `with_problems` notes that have any problem,
-    `problems` are those that this sync met. `complete` is false when it was stopped early.
+    `pending` counts notes that still lack a vector, `outdated` notes whose bytes are the same and
+    that are to be read anew because the model or the program has changed, `with_problems` notes
+    that have any problem; `problems` are those that this sync met. `complete` is false when it
+    was stopped early.
     """
 
     seen: int = 0
@@ -149,8 +151,11 @@ class SyncReport:
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0
     complete: bool = True
+    outdated: int = 0
 
     @property
     def behind(self) -> int:
         """How many notes the index has, or had, to catch up with."""
-        return self.added + self.changed + self.moved + self.removed + self.pending
+        return (
+            self.added + self.changed + self.moved + self.removed + max(self.pending, self.outdated)
+        )

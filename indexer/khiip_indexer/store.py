@@ -30,6 +30,9 @@ class Projected:
     content_hash: bytes
 
 
+# Remembered while hnswlib cannot be used, so that processes that only read can say so.
+NO_GRAPH = "no_graph"
+
 COLUMNS = (
     "path", "folder", "name", "size", "mtime_ns", "ctime_ns", "inode", "hash", "id",
     "declared_id", "derived_id", "url", "source", "title", "author", "description",
@@ -274,6 +277,11 @@ def get_meta(connection: sqlite3.Connection, key: str) -> str | None:
 def put_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
     """Remember a single value."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+def drop_meta(connection: sqlite3.Connection, key: str) -> None:
+    """Forget a single value."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
 def identity_text(identity: ModelIdentity) -> str:

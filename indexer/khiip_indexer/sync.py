@@ -16,9 +16,8 @@ from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
 from khiip_indexer.storage.vector_log import save_is_due
-from khiip_indexer.syncing import work
+from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
-from khiip_indexer.syncing.versions import PROJECTION_VERSION
 from khiip_indexer.syncing.work import Work, check
 from khiip_indexer.types import ModelIdentity, Problem
 
@@ -97,11 +96,7 @@ class Syncer:
 
     def _adopt(self, identity: ModelIdentity) -> bool:
         """Settle which model and projection the index is for; true when notes must be reread."""
-        wanted = {
-            "model": store.identity_text(identity),
-            "model_key": identity.key,
-            "projection": PROJECTION_VERSION,
-        }
+        wanted = versions.makers(identity)
         connection = self._database.read()
         if all(store.get_meta(connection, key) == value for key, value in wanted.items()):
             return store.get_meta(connection, "reread") is not None

@@ -222,7 +222,7 @@ class RecallService:
         if made_by is None:
             raise _no_vectors_yet(self.work().error)
         if made_by.key != self.embedder.identity.key:
-            raise _other_model(made_by)
+            raise _other_model(made_by, self.embedder.identity)
 
     def _check_empty(self, ranking: Ranking) -> None:
         """An empty answer must mean that nothing fits, never that nothing could be compared."""
@@ -235,10 +235,12 @@ class RecallService:
     def _model_fault(self) -> str | None:
         made_by = self.index.model()
         try:
-            same = made_by is None or made_by.key == self.embedder.identity.key
+            current = self.embedder.identity
         except ModelError as error:
             return error.sentence
-        return None if made_by is None or same else _other_model(made_by).sentence
+        if made_by is None or made_by.key == current.key:
+            return None
+        return _other_model(made_by, current).sentence
 
     def _query_vector(self, query: str) -> NDArray[np.float32]:
         try:
@@ -331,9 +333,11 @@ def _no_vectors_yet(error: str | None) -> KhiipError:
     )
 
 
-def _other_model(made_by: ModelIdentity) -> KhiipError:
+def _other_model(made_by: ModelIdentity, current: ModelIdentity) -> KhiipError:
+    same_name = made_by.name == current.name
+    old, new = (made_by.key, current.key) if same_name else (made_by.name, current.name)
     return IndexMissing(
-        f"Another model ({made_by.name}) made this index.",
-        hint="Run khiipd reindex: it embeds the vault again with the model now set.",
+        f"index was built with model {old}, current is {new}: run khiipd reindex",
+        hint="khiipd reindex embeds the vault again with the model that is set now.",
         code="index_of_other_model",
     )

@@ -15,6 +15,7 @@ SEEN_FILE = "seen"
 _FORMAT = 2
 # Files whose change may change which notes are indexed, or how.
 _RULES = (".obsidian/app.json", ".khiipignore")
+_INDEX_FILES = ("cache.sqlite", "manifest.json", ".hnsw")
 # A file written so shortly before the look may be written again without its time showing it.
 _RACY_NS = 2_000_000_000
 
@@ -35,12 +36,12 @@ def look(vault: str, state: str, config: str, version: str) -> Look | None:
             if not _read_folder(prefix, folder, files, folders):
                 return None
         rules = (_stamp(config), *(_stamp(f"{vault}/{name}") for name in _RULES))
-        cache = _stamp(os.path.join(state, "cache.sqlite"))  # noqa: PTH118
+        index = _index(state)
     except OSError:
         return None
     # A folder is listed in whatever order the system likes; for one that nobody touched it is
     # the same order, and where it is not, a proper look costs little.
-    return (_FORMAT, version, vault, _git_head(vault), rules, cache, files)
+    return (_FORMAT, version, vault, _git_head(vault), rules, index, files)
 
 
 def _read_folder(
@@ -77,6 +78,12 @@ def _read_folder(
     return True
 
 
+def _index(state: str) -> tuple[object, ...]:
+    """The index's own files, so that one that was damaged or deleted is looked into."""
+    names = [name for name in os.listdir(state) if name.endswith(_INDEX_FILES)]  # noqa: PTH208
+    return tuple((name, _stamp(f"{state}/{name}")) for name in sorted(names))
+
+
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         status = os.stat(path)  # noqa: PTH116 -- pathlib would cost more than all the rest
@@ -102,7 +109,7 @@ def _git_head(vault: str) -> object:
 def remember(state: str, before: Look | None, after: Look | None, code: int, said: str) -> None:
     """Keep what a finished run saw, if nothing changed while it ran.
 
-    `before` and `after` are looks taken around the run (only the cache itself may differ between
+    `before` and `after` are looks taken around the run (only the index itself may differ between
     them), `code` and `said` its exit code and summary.
     """
     if before is None or after is None or before[:-2] != after[:-2] or before[-1] != after[-1]:

@@ -59,6 +59,19 @@ def write_manifest(state: Path, manifest: Manifest) -> None:
     write_file(state / MANIFEST_FILE, json.dumps(table, indent=1).encode() + b"\n")
 
 
+def may_differ(state: Path, manifest: Manifest) -> bool:
+    """Whether the graph file looks touched: gone, of another size, or written after its manifest.
+
+    Costs two stats where `matches` reads the whole file.
+    """
+    try:
+        graph = (state / manifest.file).lstat()
+        described = (state / MANIFEST_FILE).stat()
+    except OSError:
+        return True
+    return graph.st_size != manifest.size or graph.st_mtime_ns > described.st_mtime_ns
+
+
 def matches(state: Path, manifest: Manifest) -> bool:
     """Whether the graph file is, byte for byte, the one that the manifest speaks of."""
     path = state / manifest.file

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from khiip_indexer.storage.manifest import read_manifest
+from khiip_indexer.storage.manifest import matches, may_differ, read_manifest
 from khiip_indexer.types import ModelIdentity
 
 Change = tuple[int, int, int]
@@ -70,8 +70,10 @@ def count_live(connection: sqlite3.Connection, model: ModelIdentity) -> int:
 
 
 def save_is_due(connection: sqlite3.Connection, state: Path, model: ModelIdentity) -> bool:
-    """Whether the graph on disk is so far behind that saving a new one is worth its cost."""
+    """Whether the graph on disk is damaged, or so far behind that saving is worth its cost."""
     manifest = read_manifest(state)
     if manifest is None or manifest.model != model.key:
         return count_live(connection, model) > 0
+    if may_differ(state, manifest) and not matches(state, manifest):
+        return True
     return last_seq(connection) - manifest.seq > max(_MANY, manifest.elements // _PART)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage.database import DATABASE_FILE, translated
 from khiip_indexer.storage.manifest import MANIFEST_FILE, matches, read_manifest
-from khiip_indexer.store import text_key
+from khiip_indexer.store import NO_GRAPH, text_key
 from khiip_indexer.types import Problem
 
 _FLOAT_BYTES = 4
@@ -75,7 +75,7 @@ def _vectors(connection: sqlite3.Connection, model: str, dimension: int) -> Iter
 def _graph(index: VaultIndex) -> Iterator[Problem]:
     manifest = read_manifest(index.settings.state)
     if manifest is None:
-        if index.counts().vectors:
+        if index.counts().vectors and index.meta(NO_GRAPH) is None:
             yield _damage(MANIFEST_FILE, "there is no manifest that can be read")
     elif not matches(index.settings.state, manifest):
         yield _damage(manifest.file, "the file is not the one that the manifest describes")

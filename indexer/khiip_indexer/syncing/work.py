@@ -13,7 +13,8 @@ from khiip_indexer.records import SyncReport
 from khiip_indexer.storage import queries
 from khiip_indexer.store import get_meta
 from khiip_indexer.syncing import plan
-from khiip_indexer.types import Fingerprint, Problem
+from khiip_indexer.syncing.versions import makers
+from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
 from khiip_indexer.vault import Vault
 
 
@@ -126,9 +127,11 @@ def pending_notes(index: VaultIndex) -> int:
     return queries.pending(connection, index.meta("model_key") or "")
 
 
-def check(index: VaultIndex) -> SyncReport:
-    """What a run would do; reads only."""
+def check(index: VaultIndex, identity: ModelIdentity | None = None) -> SyncReport:
+    """What a run would do, with this model if one is named; reads only."""
     work = plan_work(index)
+    if identity is not None and _is_outdated(index, identity):
+        work = work.rereading(None)
     changes = work.changes
     return SyncReport(
         seen=len(work.scan.files),
@@ -138,4 +141,13 @@ def check(index: VaultIndex) -> SyncReport:
         removed=len(changes.removed),
         unchanged=work.unchanged,
         pending=pending_notes(index),
+        outdated=len(work.reread),
+    )
+
+
+def _is_outdated(index: VaultIndex, identity: ModelIdentity) -> bool:
+    """Whether another model or version made the index, or a change of them is half done."""
+    wanted = makers(identity)
+    return index.meta("reread") is not None or any(
+        index.meta(key) != value for key, value in wanted.items()
     )

@@ -6,11 +6,11 @@ import os
 import socket
 import sqlite3
 import stat
-import subprocess
 import sys
 from dataclasses import dataclass
 from typing import Literal
 
+from khiip_indexer import native
 from khiip_indexer.config import Settings
 from khiip_indexer.errors import KhiipError
 from khiip_sidecar.auth import key_path, read_key
@@ -18,7 +18,6 @@ from khiip_sidecar.client import SidecarClient, find_sidecar, read_sidecar_file
 
 Verdict = Literal["ok", "warn", "fail"]
 NATIVE_PARTS = ("hnswlib", "onnxruntime", "tokenizers", "numpy")
-IMPORT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +49,13 @@ def check_sqlite() -> Check:
 
 
 def check_native(name: str) -> Check:
-    """Import a native part in a process of its own: on the wrong CPU it dies by a signal."""
-    call = [sys.executable, "-P", "-c", f"import {name}"]
-    try:
-        ran = subprocess.run(call, capture_output=True, timeout=IMPORT_SECONDS, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired:
-        return Check(name, "fail", f"its import hangs ({IMPORT_SECONDS} s)", _reinstall(name))
-    if ran.returncode < 0:
-        found = f"{name} cannot run on this CPU: it ended by signal {-ran.returncode}"
-        return Check(name, "fail", found, _reinstall(name))
-    if ran.returncode:
-        reason = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["import failed"]
-        return Check(name, "fail", reason[-1], f"Install it: pip install {name}")
-    return Check(name, "ok", "can be loaded")
-
-
-def _reinstall(name: str) -> str:
-    if name == "hnswlib":
-        return "Reinstall with HNSWLIB_NO_NATIVE=1 pip install --no-binary hnswlib hnswlib"
-    return f"Reinstall with pip install --force-reinstall {name}"
+    """A native part must be loadable; on the wrong CPU it would end this process by a signal."""
+    fault = native.trial(name)
+    if fault is None:
+        return Check(name, "ok", "can be loaded")
+    if fault.kind == "signal":
+        return Check(name, "fail", f"{fault.found}: reinstall with {fault.remedy}")
+    return Check(name, "fail", fault.found, f"Reinstall it: {fault.remedy}")
 
 
 def check_vault(settings: Settings) -> Check:

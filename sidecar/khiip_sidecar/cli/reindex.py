@@ -100,7 +100,9 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
     if as_json:
         _write_report(report)
     code = EXIT_PROBLEMS if report.with_problems or report.failed else 0
-    if sidecar is None and report.complete and not (report.pending or report.failed):
+    # A folder with a model may change without a trace in the vault, so there is always a look.
+    settled = report.complete and not (report.pending or report.failed or settings.model_dir)
+    if sidecar is None and settled:
         said = f"{_counted_notes(report)} (nothing changed)"
         glance.remember(str(settings.state), look, _look(settings), code, said)
     return code
@@ -144,11 +146,13 @@ def _reindex_here(
 
 
 def _check(settings: Settings, *, as_json: bool) -> int:
+    from khiip_indexer.embedder import MiniLM
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import check
 
+    embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
     with VaultIndex.open(settings) as index:
-        report = check(index)
+        report = check(index, embedder.identity)
     if as_json:
         _write_report(report)
     if not report.behind:
@@ -226,6 +230,7 @@ def changes(report: SyncReport) -> str:
         "moved": report.moved,
         "removed": report.removed,
         "without vectors": report.pending,
+        "made by another model or version": report.outdated,
     }
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 

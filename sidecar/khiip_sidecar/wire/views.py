@@ -278,4 +278,5 @@ def report_view(report: SyncReport) -> Json:
         "problems": [problem_view(each) for each in report.problems],
         "seconds": round(report.seconds, 3),
         "complete": report.complete,
+        "outdated": report.outdated,
     }
