@@ -155,6 +155,25 @@ def test_description_that_is_the_cut_start_is_not_embedded_twice() -> None:
     assert "What I learned" in embed_text(other)
 
 
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("Said first.\n\n# Real title\n\n# Second", "Real title"),
+        ("## Before\n\n# Real title\n\n## After", "Real title"),
+        ("## Books\n\n# Clippings\n\n# Episodes", "note"),
+    ],
+)
+def test_level_one_headings_behind_lower_ones_are_sections_when_there_are_several(
+    body: str, title: str
+) -> None:
+    assert read(body).title == title
+
+
+def test_weeks_months_and_quarters_are_no_entities() -> None:
+    capture = read("[[2026-01-02]] [[2026-01]] [[2026-W03]] [[2026-Q1]] [[2026]] [[2026-01 Trip]]")
+    assert capture.entities == ("2026", "2026-01 Trip")
+
+
 # Dates -------------------------------------------------------------------------------------
 
 

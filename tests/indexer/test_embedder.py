@@ -146,11 +146,37 @@ def test_ids_fill_the_window_and_no_more() -> None:
     assert len(pieces.ids("one word", 256)) == 4
 
 
-@pytest.mark.parametrize("case", REFERENCE["pieces"], ids=lambda case: ascii(case["text"][:20]))
+def has_word_over(chars: int, case: dict[str, Any]) -> bool:
+    return any(len(word) > chars for word in case["text"].split())
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in REFERENCE["pieces"] if not has_word_over(100, case)],
+    ids=lambda case: ascii(case["text"][:20]),
+)
 def test_word_pieces_are_those_of_the_original_tokenizer(case: dict[str, Any]) -> None:
     pieces = WordPieces(packaged_files().vocabulary)
     assert pieces.ids(case["text"], 256) == case["ids"]
     assert [list(span) for span in pieces.spans(case["text"])] == case["spans"]
+
+
+@pytest.mark.parametrize("run", ["x" * 101, "りがとう" * 60, "นาเวลา" * 30, "ab1" * 5000])
+def test_a_run_of_letters_without_spaces_is_read_and_not_unknown(run: str) -> None:
+    pieces = WordPieces(packaged_files().vocabulary)
+    unknown = pieces.tokenizer.token_to_id("[UNK]")
+    ids = pieces.ids(run, 256)
+    assert len(ids) > 3
+    assert unknown not in ids
+    spans = pieces.spans(run)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(run)
+
+
+def test_a_word_of_a_hundred_letters_is_cut_as_it_always_was() -> None:
+    pieces = WordPieces(packaged_files().vocabulary)
+    whole = pieces.ids("x" * 100, 256)
+    assert pieces.ids("x" * 101, 256)[: len(whole) - 1] == whole[:-1]
 
 
 def test_spans_count_code_points_of_the_text_as_written(minilm: MiniLM) -> None:

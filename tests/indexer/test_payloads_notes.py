@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from khiip_indexer.payloads import embed_text, payload_json, segments
 
 from .reading import all_text, clip, read, wire
@@ -183,3 +185,60 @@ def test_pocket_note_is_its_excerpt() -> None:
     )
     assert (capture.source, capture.title, capture.description) == ("web", "Fog", "Thick fog.")
     assert capture.url == "https://fog.example/a"
+
+
+# Text that a person would want --------------------------------------------------------------
+
+
+def test_text_does_not_begin_by_repeating_the_title() -> None:
+    capture = read("---\ntags: [a]\n---\n# Tide  Tables\n\nLow at five.\n\n# Tide tables\n\nMore.")
+    assert capture.title == "Tide  Tables"
+    assert wire(capture)["body_text"] == "Low at five.\n\nTide tables\n\nMore."
+    assert wire(capture)["headings"][0] == {"level": 1, "text": "Tide  Tables", "line": 4}
+    assert embed_text(capture).splitlines()[:2] == ["Tide  Tables", "Low at five."]
+
+
+@pytest.mark.parametrize("url", ["https://a.example/b", "https://www.reddit.com/r/a/comments/b/c/"])
+def test_a_clip_does_not_begin_by_repeating_the_title(url: str) -> None:
+    assert wire(clip(url, "# A page\n\nIts text."))["body_text"] == "Its text."
+    assert wire(clip(url, "# Another\n\nIts text."))["body_text"] == "Another\n\nIts text."
+
+
+def test_pages_of_a_document_do_not_begin_with_its_title() -> None:
+    payload = wire(clip("https://a.example/b.pdf", "# A page\n\nIts text."))
+    assert payload["pages"] == [{"number": 1, "text": "Its text."}]
+
+
+def test_lines_of_tags_are_tags_and_no_text() -> None:
+    capture = read("#boat/hull #winter\n\nVarnish it.\n#later\nThen #dry it.\n\n- #kept")
+    assert capture.user_tags == ("boat/hull", "winter", "later", "dry", "kept")
+    assert wire(capture)["body_text"] == "Varnish it.\nThen #dry it.\n\n#kept"
+    assert embed_text(capture).splitlines()[-1] == "boat hull, winter, later"
+    assert "#boat" not in all_text(capture)
+
+
+def test_lines_of_tags_in_a_clip_are_its_text() -> None:
+    assert wire(clip("https://x.com/a/status/1", "Look!\n\n#kites"))["text"] == "Look!\n\n#kites"
+
+
+def test_observations_read_as_sentences() -> None:
+    capture = read(
+        "---\ntitle: Radio\ntype: tool\npermalink: a/radio\n---\n"
+        "- [fact] Listens on 12 #vhf #marine (crew log)\n- part_of [[Boat]] (since May)\n"
+        "```\n- [fact] code #kept\n```\n"
+    )
+    assert wire(capture)["body_text"] == (
+        "fact: Listens on 12 (crew log)\npart of Boat (since May)\n\n- [fact] code #kept"
+    )
+    assert capture.user_tags == ("vhf", "marine")
+    assert wire(capture)["observations"][0]["tags"] == ["vhf", "marine"]
+
+
+def test_a_snip_that_is_only_summed_up_keeps_the_summary() -> None:
+    capture = read(
+        "# Bees\n## Episode metadata\n- Show: Hedge Talk\n## Snips\n"
+        "### [Cluster heat](https://share.snipd.com/snip/1)\n\n🎧 12:30 - 13:45 (01:15)\n\n"
+        "- Bees shiver to stay warm\n\n#### 💬 Quote\n> They shiver.\n"
+    )
+    assert wire(capture)["body_text"] == "They shiver.\n\nBees shiver to stay warm"
+    assert [mark["text"] for mark in wire(capture)["highlights"]] == ["They shiver."]

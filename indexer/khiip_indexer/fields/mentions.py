@@ -10,7 +10,8 @@ from khiip_indexer.types import Body, Value
 
 ENTITY_KEYS = ("entity", "entities", "about", "project", "people")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
-_DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+# Names of daily, weekly, monthly and quarterly notes.
+_PERIOD = re.compile(r"^\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q\d)$")
 _FILE = re.compile(r"\.(?!md$)[A-Za-z][A-Za-z0-9]{1,4}$")
 _NOT_ABOUT = frozenset({"supersededby", "supersedes", "aliases", "alias", "cssclasses"})
 
@@ -20,7 +21,7 @@ def entities(
 ) -> tuple[str, ...]:
     """Return the entities: declared ones, then the targets of links, each name once.
 
-    Pictures, days and links within the note are no entities.
+    Pictures, days, weeks, months and links within the note are no entities.
     """
     found: dict[str, str] = {}
     skip = {_fold(name) for name in left_out}
@@ -80,8 +81,8 @@ def note_name(target: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Say whether a link's target can be what a note is about: no day, no picture."""
-    return bool(name) and not _DAY.match(name) and not _picture(name)
+    """Say whether a link's target can be what a note is about: no day or month, no picture."""
+    return bool(name) and not _PERIOD.match(name) and not _picture(name)
 
 
 def _picture(name: str) -> bool:

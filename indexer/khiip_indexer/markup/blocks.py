@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from khiip_indexer.markup.html import drop_unseen
 from khiip_indexer.markup.inline import Inline, Token
-from khiip_indexer.markup.marks import read_fields, tags_in, task_due, task_priority, task_text
+from khiip_indexer.markup.marks import read_fields, tags_in, task_due, task_priority, task_words
 from khiip_indexer.types import Block, BlockKind, Body, Callout, Heading, Link, Task
 
 # Fences that hold a query or a machine's data: nothing that a person reads.
@@ -159,17 +159,19 @@ class BodyBuilder:
     def _task(self, content: str, line: int, status: str) -> str:
         inline = self._render(content)
         raw = inline.text
+        words = task_words(raw, inline.mask)
         self._found.tasks.append(
             Task(
                 done=status in "xX",
-                text=task_text(raw),
+                text=" ".join(words.split()),
                 line=line,
                 status=status,
                 due=task_due(raw),
                 priority=task_priority(raw),
             )
         )
-        return self._collect(inline, line).text
+        self._collect(inline, line)
+        return words
 
     def _read(self, content: str, line: int, *, fields: bool = True) -> Inline:
         return self._collect(self._render(content), line, fields=fields)

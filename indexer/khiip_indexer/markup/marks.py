@@ -121,7 +121,7 @@ def _shown(key: str, value: str, *, in_parentheses: bool) -> tuple[str, str]:
 
 _DATE = r"\ufe0f?[ \t]*(\d{4}-\d{2}-\d{2})"
 _DUE = re.compile(rf"[📅📆🗓]{_DATE}")
-_DUE_FIELD = re.compile(r"[\[(][ \t]*due::[ \t]*([^\])\n]*)[\])]", re.IGNORECASE)
+_DUE_FIELD = re.compile(r"[\[(][ \t]*due::[ \t]*([^\])\n]{0,200})[\])]", re.IGNORECASE)
 _PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
 _PRIORITY = re.compile("[🔺⏫🔼🔽⏬]")
 _PRIORITY_FIELD = re.compile(r"[\[(][ \t]*priority::[ \t]*(\w+)[ \t]*[\])]", re.IGNORECASE)
@@ -132,18 +132,74 @@ _TASK_MARKS = re.compile(
     r"|🏁\ufe0f?[ \t]*[a-zA-Z]*"
     r"|[🆔⛔]\ufe0f?[ \t]*[\w-]+(?:,[ \t]*[\w-]+)*"
     r"|[\[(][ \t]*(?:due|created|start|scheduled|completion|cancelled|priority|repeat|id|dependsOn"
-    r"|onCompletion)::[^\])\n]*[\])]"
+    r"|onCompletion)::[^\])\n]{0,200}[\])]"
 )
-_SPACES = re.compile(r"\s+")
+_SPACES = re.compile(r"[ \t]+")
+_SPACE = re.compile(r"\s")
+_WORD_END = re.compile(r"\s|\Z")
 
 
-def task_text(text: str) -> str:
-    """A task's words: no dates, priority or other marks of the Tasks plugin, no tags at its end."""
-    plain = _SPACES.sub(" ", _TASK_MARKS.sub(" ", text)).strip()
-    words = plain.split(" ")
-    while words and words[-1].startswith("#"):
-        words.pop()
-    return " ".join(words) or plain
+def task_words(text: str, mask: str) -> str:
+    """A task as a sentence: its inline fields as text, no tags at either end, and without dates,
+    priority and the other marks of the Tasks plugin. A task of nothing but tags keeps them.
+    """
+    texts: list[str] = []
+    masks: list[str] = []
+    done = 0
+    for match in _TASK_MARKS.finditer(mask):
+        texts += [text[done : match.start()], " "]
+        masks += [mask[done : match.start()], " "]
+        done = match.end()
+    shown = read_fields("".join([*texts, text[done:]]), "".join([*masks, mask[done:]]))
+    start, end = _without_end_tags(shown.mask)
+    return _single_spaced(shown.text[start:end]) or _single_spaced(shown.text)
+
+
+def _single_spaced(text: str) -> str:
+    return _SPACES.sub(" ", text).replace(" \n", "\n").replace("\n ", "\n").strip()
+
+
+def _without_end_tags(mask: str) -> tuple[int, int]:
+    """Offsets of the text between the tags at its beginning and the tags at its end."""
+    start, end = len(mask) - len(mask.lstrip()), len(mask.rstrip())
+    while start < end and mask[start] == "#":
+        stop = _WORD_END.search(mask, start)
+        after = min(stop.start(), end) if stop else end
+        if not _is_only_tag(mask[start:after]):
+            break
+        start = _skip_space(mask, after, end)
+    while start < end:
+        at = end
+        while at > start and not _SPACE.match(mask, at - 1):
+            at -= 1
+        if mask[at] != "#" or not _is_only_tag(mask[at:end]):
+            break
+        end = at
+        while end > start and _SPACE.match(mask, end - 1):
+            end -= 1
+    return start, end
+
+
+def _skip_space(mask: str, at: int, end: int) -> int:
+    while at < end and _SPACE.match(mask, at):
+        at += 1
+    return at
+
+
+def _is_only_tag(word: str) -> bool:
+    return tags_in(word) == [word[1:].rstrip("/")]
+
+
+def without_end_tags(text: str) -> str:
+    """Return a text without the tags at its beginning and its end, unless it is only tags."""
+    start, end = _without_end_tags(text)
+    return text[start:end] or text.strip()
+
+
+def tags_only(line: str) -> bool:
+    """Say whether a line of text is nothing but tags."""
+    words = line.split() if line.lstrip().startswith("#") else []
+    return bool(words) and all(_is_only_tag(word) for word in words)
 
 
 def task_due(text: str) -> str | None:

@@ -87,8 +87,9 @@ def _remove_comments(text: str) -> str:
             if end == 0:
                 unclosed.add(mark)
         if end > 0:
-            kept.append(text[done : match.start()])
-            done = at = _remove(kept, text, match.start(), end)
+            start, end = _with_empty_link(text, match.start(), end)
+            kept.append(text[done:start])
+            done = at = _remove(kept, text, start, end)
         else:
             at = match.end()
             if mark == "<!--" and mark in unclosed:
@@ -118,6 +119,16 @@ def _comment_end(text: str, start: int, mark: str) -> int:
             return close + len(closer)
         at = close + len(closer)
     return 0
+
+
+def _with_empty_link(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a command to the `[[ ]]` around it: without the command the link leads nowhere."""
+    if not (text.startswith("<%", start) and text.startswith("[[", start - 2) and start >= 2):
+        return start, end
+    if not text.startswith("]]", end):
+        return start, end
+    embed = start >= 3 and text[start - 3] == "!"
+    return start - (3 if embed else 2), end + 2
 
 
 def _remove(kept: list[str], text: str, start: int, end: int) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 SPECIAL_PIECES = 2
-_LONGEST_WORD = 100  # characters; BERT's tokenizer takes a longer word for an unknown one
+_LONGEST_WORD = 100  # characters; the model takes a longer word for an unknown one
 _ROOM_PER_PIECE = 256  # characters, far above any real text's
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -63,7 +63,7 @@ def _clean(text: str) -> str:
 
 
 def _read_tokenizer(vocabulary: Path) -> Tokenizer:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     try:
         if vocabulary.suffix == ".json":
@@ -79,5 +79,7 @@ def _read_tokenizer(vocabulary: Path) -> Tokenizer:
     tokenizer.normalizer = normalizers.BertNormalizer(
         clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    # Thai, Lao and runs of kana are written without spaces: as one word they would be unknown.
+    shorter = pre_tokenizers.Split(Regex(f".{{1,{_LONGEST_WORD}}}"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), shorter])
     return tokenizer

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from khiip_indexer.fields.sources import host_of, split_url, video_id
+from khiip_indexer.markup.blocks import join_blocks
+from khiip_indexer.markup.marks import tags_only
 from khiip_indexer.payloads.common import (
     CalloutItem,
     HeadingItem,
@@ -183,16 +186,55 @@ def begins(text: str, start: str | None) -> bool:
     return bool(cut) and head.startswith(cut)
 
 
+def below_title(body: Body, title: str) -> tuple[Block, ...]:
+    """Return the blocks without a level-1 heading at the beginning that only repeats the title."""
+    for index, block in enumerate(body.blocks):
+        if repeats_title(block, title):
+            return body.blocks[:index] + body.blocks[index + 1 :]
+        if block.text.strip():
+            break
+    return body.blocks
+
+
+def repeats_title(block: Block, title: str) -> bool:
+    """Say whether a block is a level-1 heading that says what the title says."""
+    is_top = block.kind == "heading" and block.level == 1
+    return is_top and _folded(block.text) == _folded(title)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def body_text(body: Body, title: str) -> str:
+    """Return the body's text, not beginning with a repetition of the title."""
+    return join_blocks(below_title(body, title)).strip() if body.blocks else body.text.strip()
+
+
+def without_tag_lines(body: Body) -> Body:
+    """Return the body without lines that hold nothing but tags; its `tags` still say them."""
+    if not any(block.kind == "paragraph" and "#" in block.text for block in body.blocks):
+        return body
+    kept = tuple(block for old in body.blocks if (block := _untagged(old)))
+    return replace(body, blocks=kept, text=join_blocks(kept))
+
+
+def _untagged(block: Block) -> Block | None:
+    if block.kind != "paragraph" or "#" not in block.text:
+        return block
+    lines = block.text.split("\n")
+    kept = [line for line in lines if not tags_only(line)]
+    if len(kept) == len(lines):
+        return block
+    above = next((i for i, line in enumerate(lines) if not tags_only(line)), 0)
+    return replace(block, text="\n".join(kept), line=block.line + above) if kept else None
+
+
 def own_words(body: Body, title: str) -> str:
-    """Return the body's text without a level-1 heading that only repeats the title."""
+    """Return the body's text without any level-1 heading that only repeats the title."""
     if not body.blocks:
         return body.text.strip()
-    kept = (
-        block.text
-        for block in body.blocks
-        if not (block.kind == "heading" and block.level == 1 and block.text.strip() == title)
-    )
-    return "\n\n".join(kept).strip()
+    return join_blocks(block for block in body.blocks if not repeats_title(block, title)).strip()
 
 
 def with_highlights(body: Body, title: str, highlights: Iterable[Highlight]) -> str:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from khiip_indexer.payloads.build import extras, finish
-from khiip_indexer.payloads.common import Extras, Facts, HeadingItem, LinkItem, Material, TaskItem
-from khiip_indexer.payloads.flow import heading_items
-from khiip_indexer.payloads.project import project, tail_segments
+from khiip_indexer.payloads.common import (
+    NEVER,
+    Extras,
+    Facts,
+    HeadingItem,
+    LinkItem,
+    Material,
+    TaskItem,
+)
+from khiip_indexer.payloads.flow import body_text, heading_items
+from khiip_indexer.payloads.project import project, tail_segments, topics
 from khiip_indexer.types import Segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotePayload(Extras):
-    """A note of the vault: its text and its structure."""
+    """A note of the vault: its text and its structure.
+
+    `body_tags` are the tags written in the text, which `body_text` may be without.
+    """
 
     kind: str = "note"
     title: str
@@ -24,6 +35,7 @@ class NotePayload(Extras):
     tasks: tuple[TaskItem, ...]
     links: tuple[LinkItem, ...]
     fields: dict[str, str | list[str]]
+    body_tags: tuple[str, ...] = field(default=(), metadata=NEVER)
 
 
 def build(material: Material) -> NotePayload:
@@ -32,8 +44,9 @@ def build(material: Material) -> NotePayload:
         title=material.title,
         aliases=material.aliases,
         headings=heading_items(material.body),
-        body_text=material.body.text,
+        body_text=body_text(material.body, material.title),
         description=material.description,
+        body_tags=material.body.tags,
         **extras(material),
     )
     return finish(payload, material)
@@ -44,8 +57,7 @@ def primary_text(payload: NotePayload) -> tuple[str, str]:
 
 
 def embed_text(payload: NotePayload, facts: Facts) -> str:
-    aliases = ", ".join(payload.aliases)
-    more = [aliases] if aliases else []
+    more = [", ".join(payload.aliases), topics(payload.body_tags, facts.title, payload.body_text)]
     return project(facts, payload.body_text, properties=payload.properties, more=more)
 
 

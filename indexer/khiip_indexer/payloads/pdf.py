@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from khiip_indexer.payloads.build import extras, finish
 from khiip_indexer.payloads.common import Extras, Facts, Highlight, Material, Media
-from khiip_indexer.payloads.flow import highlights_text, marks, media_of, own_words, reader_notes
+from khiip_indexer.payloads.flow import (
+    below_title,
+    highlights_text,
+    marks,
+    media_of,
+    own_words,
+    reader_notes,
+)
 from khiip_indexer.payloads.project import project, tail_segments
 from khiip_indexer.types import Body, Segment
 
@@ -51,7 +58,7 @@ def build(material: Material) -> PdfPayload:
     payload = PdfPayload(
         title=material.title,
         authors=material.authors,
-        pages=_marked_pages(reading.highlights) if annotated else _pages(body),
+        pages=_marked_pages(reading.highlights) if annotated else _pages(body, material.title),
         figures=(),
         tables=(),
         metadata=_metadata(material),
@@ -63,10 +70,10 @@ def build(material: Material) -> PdfPayload:
     return finish(payload, material)
 
 
-def _pages(body: Body) -> tuple[Page, ...]:
+def _pages(body: Body, title: str) -> tuple[Page, ...]:
     """Cut the text at `Page n` headings; without them it is one page."""
     pages: list[tuple[int, list[str]]] = []
-    for block in body.blocks:
+    for block in below_title(body, title):
         match = _PAGE_HEADING.match(block.text) if block.kind == "heading" else None
         if match:
             pages.append((int(match.group(1)), []))
@@ -74,7 +81,7 @@ def _pages(body: Body) -> tuple[Page, ...]:
             pages[-1][1].append(block.text)
         elif block.text.strip():
             pages.append((1, [block.text]))
-    if not pages and body.text.strip():
+    if not body.blocks and body.text.strip():
         pages.append((1, [body.text]))
     return tuple(Page(number=number, text="\n\n".join(text)) for number, text in pages)
 

@@ -13,7 +13,9 @@ from khiip_indexer.types import Segment
 
 HEAD_CHARS = 2_400  # more than any model window at hand takes
 MAX_ENTITIES = 5
+MAX_TOPICS = 8
 MAX_PROPERTY_CHARS = 300
+_TAG_SIGNS = re.compile(r"[/_-]+")
 _NO_WORDS = re.compile(
     r"^[\d\s.,:/TZ+%-]*$|^(?:true|false|yes|no|[a-z]{2})$|^\w+://\S*$", re.IGNORECASE
 )
@@ -41,6 +43,13 @@ def project(
     lines += [worded, head, *more]
     kept = dict.fromkeys(line.strip() for line in lines if line and line.strip())
     return "\n".join(kept)
+
+
+def topics(tags: Iterable[str], title: str, primary: str) -> str:
+    """Return the tags as words (`boat/hull-care` is `boat hull care`) that are not said already."""
+    said = f"{title}\n{primary[:HEAD_CHARS]}".casefold()
+    words = (_TAG_SIGNS.sub(" ", tag).strip() for tag in tags)
+    return ", ".join([word for word in words if word.casefold() not in said][:MAX_TOPICS])
 
 
 def property_text(properties: Mapping[str, str | list[str]], title: str = "") -> str:

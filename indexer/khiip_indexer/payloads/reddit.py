@@ -9,7 +9,7 @@ from typing import Literal
 from khiip_indexer.fields.sources import as_url, host_of, reddit_ids
 from khiip_indexer.payloads.build import engagement, extras, finish
 from khiip_indexer.payloads.common import Comment, Engagement, Extras, Facts, Material, Media
-from khiip_indexer.payloads.flow import media_of
+from khiip_indexer.payloads.flow import body_text, media_of
 from khiip_indexer.payloads.lines import number, plain
 from khiip_indexer.payloads.project import project, tail_segments
 from khiip_indexer.payloads.threads import walk
@@ -50,7 +50,7 @@ def build(material: Material) -> RedditPayload:
         post_id=post_id or meta.text("post_id") or "",
         title=material.title,
         post_type=_post_type(material, media, link),
-        body_text=body.text,
+        body_text=body_text(body, material.title),
         link_url=link,
         subreddit=subreddit or (meta.text("subreddit") or "").removeprefix("r/"),
         flair=meta.text("flair", "link_flair_text"),

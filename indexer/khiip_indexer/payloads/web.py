@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from khiip_indexer.fields.sources import as_url, site_of
 from khiip_indexer.payloads.build import extras, finish
 from khiip_indexer.payloads.common import Extras, Facts, Material, Media
-from khiip_indexer.payloads.flow import media_of, reader_notes, with_highlights
+from khiip_indexer.payloads.flow import body_text, media_of, reader_notes, with_highlights
 from khiip_indexer.payloads.project import project, tail_segments
 from khiip_indexer.types import Segment
 
@@ -52,9 +52,9 @@ def build(material: Material) -> WebPayload:
 
 
 def _text(material: Material) -> str:
-    marks = material.reading.highlights
+    marks, title = material.reading.highlights, material.title
     body = material.body
-    return with_highlights(body, material.title, marks) if marks else body.text
+    return with_highlights(body, title, marks) if marks else body_text(body, title)
 
 
 def hero_image(material: Material) -> str | None:

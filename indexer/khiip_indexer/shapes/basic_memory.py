@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from khiip_indexer.markup.marks import without_end_tags
 from khiip_indexer.payloads.common import Observation, Relation
 from khiip_indexer.payloads.lines import item, plain, unfenced
 from khiip_indexer.shapes.base import Doc, Reading, Shape
@@ -17,6 +19,7 @@ _RELATION = re.compile(
 )
 _CONTEXT = re.compile(r"[ \t]\((?P<context>[^()\n]{1,200})\)[ \t]*$")
 _TAG = re.compile(r"(?<!\S)#([^\s#,.;:!?()]{1,80})")
+_QUOTES = "\"'"
 _ONLY_TAGS = re.compile(r"^#[^\s#]+(?:[ \t]+#[^\s#]+)*$")
 
 
@@ -34,8 +37,36 @@ def read(doc: Doc) -> Reading:
     return Reading(
         source="note",
         entities=(title, *(relation.target for relation in relations)),
+        extra_tags=tuple(tag for observation in observations for tag in observation.tags),
+        body="\n".join(_readable(doc)),
         extras={"observations": observations, "relations": relations},
     )
+
+
+def _readable(doc: Doc) -> Iterator[str]:
+    """Yield the body's lines with `- [fact] Says so #radio (log)` as `- fact: Says so (log)`.
+
+    Of `- part_of [[Target]]` the type is written in words.
+    """
+    outside = {index for index, _ in unfenced(doc.lines)}
+    for index, line in enumerate(doc.lines):
+        entry = item(line) if index in outside else None
+        yield _sentence(line, entry[1]) if entry else line
+
+
+def _sentence(line: str, text: str) -> str:
+    lead = line[: len(line) - len(text)]
+    match = _OBSERVATION.match(text.strip())
+    if match and not _CLOCK.match(match["category"].strip()):
+        context = _CONTEXT.search(match["text"])
+        said = match["text"][: context.start()] if context else match["text"]
+        about = context[0] if context else ""
+        return f"{lead}{match['category'].strip()}: {without_end_tags(said)}{about}"
+    relation = _RELATION.match(text.strip())
+    if relation:
+        kind = relation["type"]
+        return f"{lead}{kind.strip(_QUOTES).replace('_', ' ')}{text.strip()[len(kind) :]}"
+    return line
 
 
 def _items(doc: Doc) -> list[str]:
@@ -65,7 +96,7 @@ def _relation(text: str) -> Relation | None:
     if match is None:
         return None
     return Relation(
-        type=match["type"].strip("\"'"),
+        type=match["type"].strip(_QUOTES),
         target=match["target"].strip(),
         context=(match["context"] or "").strip() or None,
     )

@@ -44,11 +44,10 @@ def read(doc: Doc) -> Reading:
     ]
     marks = tuple(_snip(doc, part) for part in snips)
     tags = dict.fromkeys(tag for mark in marks for tag in mark.tags)
-    frame = [range(part.heading, part.end) for part in (about, section(lines, "Snips")) if part]
-    frame += [range(part.heading, part.end) for part in snips]
-    frame += [
-        range(i, i + 1) for i, line in enumerate(lines) if line.startswith("Created with [Snipd]")
-    ]
+    gone = [i for part in snips for i in _read_lines(lines, part)]
+    gone += range(about.heading, about.end) if about else ()
+    gone += [i for i, line in enumerate(lines) if line.startswith("Created with [Snipd]")]
+    gone += [part.heading for part in (section(lines, "Snips"),) if part]
     return Reading(
         source="web",
         url=next((as_url(url) for _, url in links(facts.get("episode url", ""))), None),
@@ -60,9 +59,20 @@ def read(doc: Doc) -> Reading:
         valid_from=parse_date(facts.get("episode publish date", "")),
         tags=(*doc.meta.tags("tags", "tag"), *tags),
         importance=STARRED_IMPORTANCE if any(mark.starred for mark in marks) else None,
-        body=without(lines, *frame),
+        body=without(lines, gone),
         highlights=marks,
     )
+
+
+def _read_lines(lines: list[str], part: Section) -> list[int]:
+    """Return the snip's lines but for its summary, which is the tool's text and no quotation.
+
+    The summary stands between the snip's heading and the first heading below it.
+    """
+    inner = range(part.start, part.end)
+    own = next((i for i in inner if lines[i].startswith(("#", "<", ">"))), part.end)
+    said = {i for i in range(part.start, own) if lines[i].strip() and not _SPAN.search(lines[i])}
+    return [i for i in range(part.heading, part.end) if i not in said]
 
 
 def _snip(doc: Doc, part: Section) -> Highlight:

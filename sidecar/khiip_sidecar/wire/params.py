@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from khiip_indexer.fields.memory import ALTITUDES, MEM_STATES, MEM_TYPES
 from khiip_indexer.types import SOURCES
 
 Kind = Literal["text", "whole", "number", "flag", "choice", "time", "folder", "path"]
@@ -15,10 +16,6 @@ Many = Literal["one", "commas", "repeat"]
 Default = str | int | float | bool | None
 
 VIEWS = ("lean", "full")
-LAYERS = ("goal", "context", "emotion", "implementation", "caveat", "learning")
-ALTITUDES = ("mission", "strategy", "architecture", "implementation")
-MEM_TYPES = ("question", "comparison", "decision", "work", "outcome", "learning", "note")
-MEM_STATES = ("open", "decided", "in_progress", "done", "stalled", "parked", "superseded")
 BANDS = ("hot", "warm", "cold", "frozen")
 
 NOTHING: tuple[str, ...] = ()
