@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from khiip_indexer.fields import memory
+from khiip_indexer.fields.checks import PLACEHOLDER
 from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.fields.mentions import entities
 from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
@@ -203,7 +204,8 @@ def _names_pdf(meta: Meta) -> bool:
 
 def _authors(meta: Meta, reading: Reading) -> tuple[str, ...]:
     written = reading.authors if reading.authors is not None else names(*meta.texts(*AUTHOR_KEYS))
-    return tuple(name for name in written if name.lower() not in NO_AUTHORS)
+    known = (name for name in written if not PLACEHOLDER.search(name))
+    return tuple(name for name in known if name.lower() not in NO_AUTHORS)
 
 
 def _title(sheet: _Sheet) -> tuple[str, bool]:
@@ -253,7 +255,8 @@ def _tags(sheet: _Sheet) -> tuple[str, ...]:
         found = [*sheet.meta.tags(*TAG_KEYS), *body_tags]
     unique: dict[str, str] = {}
     for tag in (*found, *reading.extra_tags):
-        unique.setdefault(tag.casefold(), tag)
+        if not PLACEHOLDER.search(tag):
+            unique.setdefault(tag.casefold(), tag)
     return tuple(unique.values())
 
 

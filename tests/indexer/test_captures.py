@@ -174,6 +174,18 @@ def test_weeks_months_and_quarters_are_no_entities() -> None:
     assert capture.entities == ("2026", "2026-01 Trip")
 
 
+def test_placeholders_of_a_template_are_nobody_and_nothing() -> None:
+    capture = front(
+        "author: '{{book.author}}'\npeople: ['[[<% tp.who %>]]', '[[Ada]]']\n"
+        "tags: ['{{tags}}', books]",
+        "On [[{{date}}]].",
+    )
+    assert capture.author is None
+    assert capture.entities == ("Ada",)
+    assert capture.user_tags == ("books",)
+    assert [problem.code for problem in capture.problems] == ["template"]
+
+
 # Dates -------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from khiip_indexer.fields.checks import PLACEHOLDER
 from khiip_indexer.fields.metadata import Meta, normal_key, wikilink_parts
 from khiip_indexer.types import Body, Value
 
@@ -21,13 +22,13 @@ def entities(
 ) -> tuple[str, ...]:
     """Return the entities: declared ones, then the targets of links, each name once.
 
-    Pictures, days, weeks, months and links within the note are no entities.
+    Pictures, days, weeks, months, templates' placeholders and links within the note are none.
     """
     found: dict[str, str] = {}
     skip = {_fold(name) for name in left_out}
     for name in (*_declared(meta), *more, *_property_links(metadata), *_body_links(body)):
         key = _fold(name)
-        if name and key not in skip:
+        if name and key not in skip and not PLACEHOLDER.search(name):
             found.setdefault(key, name)
     return tuple(found.values())
 
