@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -79,16 +80,12 @@ class _Sheet:
 
 
 def read_capture(note: NoteFile, vault_name: str) -> Capture:
-    """Return the capture of a note; whatever the bytes, it never raises.
-
-    What could not be read as promised is in the capture's problems.
-    """
+    """Return the capture of a note with its problems; whatever the bytes, it never raises."""
     sheet = _read(note)
     title, from_stem = _title(sheet)
     material = _material(sheet, title)
     meta, reading = sheet.meta, sheet.reading
     recorded, recorded_from = _recorded(sheet)
-    supersession = meta.text("superseded_by")
     return Capture(
         path=note.path,
         declared_id=_declared_id(meta),
@@ -103,8 +100,8 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         valid_from=_valid_from(meta, reading) or recorded,
         modified_at=first_date(meta, MODIFIED_KEYS) or note.dates.git_last or note.dates.mtime,
         archived=meta.flag("archived") is True,
-        superseded_by=_pointer(supersession) if supersession else None,
-        supersedes=tuple(_pointer(text) for text in meta.texts("supersedes")),
+        superseded_by=next(_pointers(meta, "superseded_by"), None),
+        supersedes=tuple(_pointers(meta, "supersedes")),
         user_tags=material.tags,
         entities=_entities(sheet),
         aliases=material.aliases,
@@ -302,8 +299,8 @@ def _entities(sheet: _Sheet) -> tuple[str, ...]:
     return entities(sheet.meta, sheet.front.metadata, sheet.body, more, authors)
 
 
-def _pointer(text: str) -> Pointer:
-    return Pointer(wikilink_parts(text)[0])
+def _pointers(meta: Meta, key: str) -> Iterator[Pointer]:
+    return (Pointer(wikilink_parts(text)[0]) for text in meta.texts(key))
 
 
 def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:

@@ -35,6 +35,7 @@ def read(doc: Doc) -> Reading:
 
 
 def matches_entity(doc: Doc) -> bool:
+    """Say whether a memory server wrote the note: it names the type of an entity."""
     return "entityType" in doc.meta
 
 

@@ -58,6 +58,7 @@ def _turns(parts: Iterator[tuple[str, str]]) -> tuple[Turn, ...]:
 
 
 def matches_clip(doc: Doc) -> bool:
+    """Say whether the page is a conversation on the site of an AI assistant."""
     return (host_of(front_url(doc.meta)) or "") in _HOSTS
 
 

@@ -31,6 +31,7 @@ _SCHEDULED = re.compile(r"\b(SCHEDULED|DEADLINE): <(\d{4}-\d{2}-\d{2})[^>\n]*>")
 
 
 def matches_pdf(doc: Doc) -> bool:
+    """Say whether the page holds the marks of a PDF."""
     return doc.has("ls-type:: annotation")
 
 

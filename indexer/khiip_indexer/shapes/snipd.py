@@ -121,6 +121,7 @@ _MOMENT = re.compile(
 
 
 def matches_podnotes(doc: Doc) -> bool:
+    """Say whether the note is on a podcast episode, or holds its timed links."""
     kind = (doc.meta.text("type") or "").lower()
     return kind == "podcastepisode" or doc.has("obsidian://podnotes?")
 

@@ -54,6 +54,7 @@ def read(doc: Doc) -> Reading:
 
 
 def matches_read_it_later(doc: Doc) -> bool:
+    """Say whether the first lines name the tool."""
     return "[[ReadItLater]]" in doc.text[:200]
 
 

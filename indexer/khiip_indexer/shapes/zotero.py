@@ -152,6 +152,7 @@ _BLOCK_ID = re.compile(r"(?:^|\s)\^(?P<id>[A-Za-z0-9-]{6,60})\s*$")
 
 
 def matches_zotlit(doc: Doc) -> bool:
+    """Say whether ZotLit wrote the note: it leaves its key."""
     return "zotero-key" in doc.meta
 
 
