@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
-import uvicorn
-
 from khiip_indexer import __version__
 from khiip_indexer.config import Homes, Settings
 from khiip_indexer.embedder import Embedder, MiniLM
@@ -25,20 +23,17 @@ from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage.atomic import write_file
 from khiip_indexer.sync import Syncer
 from khiip_sidecar.auth import key_path, load_or_make_key
-from khiip_sidecar.client import SIDECAR_FILE
-from khiip_sidecar.http.answers import App
+from khiip_sidecar.client import SIDECAR_FILE, read_sidecar_file
 from khiip_sidecar.http.app import make_app
 from khiip_sidecar.http.security import Access
+from khiip_sidecar.http.server import Server
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.worker import IndexWorker
 
 log = logging.getLogger(__name__)
 
-STOP_INDEXING_SECONDS = 2.0
-STOP_ANSWERING_SECONDS = 1
-# A query of 10,000 characters in a script of three bytes each is 90 KB once percent-encoded.
-MAX_HEAD_BYTES = 256 * 1024
+STOP_INDEXING_SECONDS = 1.0
 
 Address = tuple[str, int]
 
@@ -58,7 +53,7 @@ def serve(
     """
     with contextlib.ExitStack() as stack:
         name = host or settings.host
-        listener = stack.enter_context(bind(name, settings.port if port is None else port))
+        listener = stack.enter_context(_listen(settings, name, port))
         index = stack.enter_context(VaultIndex.open(settings, write=True, role="serve"))
         model = embedder or MiniLM(
             settings.model_dir, cache_dir=settings.homes.cache, threads=settings.threads
@@ -83,7 +78,7 @@ class Daemon:
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
         app = make_app(Operations(service, address=self.address), access)
-        self._server = _Server(_config(app))
+        self._server = Server(app)
 
     @property
     def url(self) -> str:
@@ -113,37 +108,6 @@ def warm(index: VaultIndex, embedder: Embedder) -> None:
         index.graphs.load(embedder.identity)
 
 
-class _Server(uvicorn.Server):
-    """Leaves signals to us: uvicorn raises them again after its own shutdown, which would end
-    the process before the index is closed."""
-
-    when_started: Callable[[], None] = staticmethod(lambda: None)
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.when_started()
-
-
-def _config(app: App) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        lifespan="off",
-        loop="asyncio",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=True,
-        timeout_graceful_shutdown=STOP_ANSWERING_SECONDS,
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-    )
-
-
 class CurrentKey:
     """The key as the file holds it now, so that a rotated key counts without a restart."""
 
@@ -165,6 +129,20 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return seen.st_mtime_ns, seen.st_ino, seen.st_size
+
+
+def _listen(settings: Settings, host: str, port: int | None) -> socket.socket:
+    number = settings.port if port is None else port
+    try:
+        return bind(host, number)
+    except PortInUse as error:
+        known = read_sidecar_file(settings.state)
+        if known is not None and known.port == number:
+            error.hint = (
+                f"This vault's own sidecar (pid {known.pid}) may be there already: "
+                "khiipd status tells."
+            )
+        raise
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -25,7 +25,7 @@ from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import PortInUse, UsageError, VaultLocked
 from khiip_sidecar.auth import load_or_make_key, rotate_key
 from khiip_sidecar.daemon import CurrentKey, Daemon, bind, serve, url_of
-from support import FakeEmbedder, make_vault
+from support import FakeEmbedder, make_vault, write_note
 
 NOTES = {
     "quipu.md": note("Knots on cords kept the accounts.", created="2026-01-03"),
@@ -278,3 +278,77 @@ def test_a_signal_stops_it_in_order_even_while_it_indexes(tmp_path: Path, number
     assert not (settings.state / "sidecar.json").exists()
     with serving(settings) as again:
         assert again.ask("/health")[0] == 200
+
+
+def test_the_sidecar_on_the_port_may_be_this_vaults_own(settings: Settings) -> None:
+    with serving(settings) as sidecar, pytest.raises(PortInUse) as caught:
+        serve(settings, "127.0.0.1", sidecar.port, embedder=FakeEmbedder())
+    assert f"pid {os.getpid()}" in (caught.value.hint or "")
+
+
+def exchange(port: int, request: bytes) -> bytes:
+    """Everything that comes back until the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        pieces = iter(lambda: connection.recv(65536), b"")
+        return b"".join(pieces)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n",
+        b"GET /health\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"POST /api/v1/index HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused_in_json(settings: Settings, request_bytes: bytes) -> None:
+    with serving(settings) as sidecar:
+        head, _, body = exchange(sidecar.port, request_bytes).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/json" in head
+    assert json.loads(body)["error"] == "bad_request"
+
+
+def test_a_body_that_breaks_off_starts_nothing(settings: Settings) -> None:
+    with serving(settings) as sidecar:
+        before = sidecar.wait_until_ready()["counts"]["generation"]
+        write_note(settings.vault, "new.md", "A new note.")
+        lines = [
+            "POST /api/v1/index HTTP/1.1",
+            "Host: 127.0.0.1",
+            f"Authorization: Bearer {sidecar.key}",
+            "Content-Type: application/json",
+            "Content-Length: 50",
+        ]
+        exchange(sidecar.port, ("\r\n".join(lines) + "\r\n\r\n{}").encode())
+        time.sleep(0.2)
+        assert sidecar.wait_until_ready()["counts"]["generation"] == before
+
+
+def test_who_connects_and_says_nothing_whole_is_let_go(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("khiip_sidecar.http.server.FIRST_REQUEST_SECONDS", 0.1)
+    with (
+        serving(settings) as sidecar,
+        socket.create_connection(("127.0.0.1", sidecar.port), timeout=10) as slow,
+    ):
+        slow.sendall(b"GET /health HTTP/1.1\r\nHost: 127")
+        assert sidecar.ask("/health")[0] == 200
+        assert slow.recv(1) == b""
+
+
+def test_a_body_that_never_ends_is_refused(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("khiip_sidecar.http.security.BODY_SECONDS", 0.1)
+    with serving(settings) as sidecar:
+        head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {sidecar.key}\r\nContent-Length: 9\r\n"
+        with socket.create_connection(("127.0.0.1", sidecar.port), timeout=10) as slow:
+            slow.sendall(f"POST /api/v1/index HTTP/1.1\r\n{head}\r\n{{".encode())
+            assert slow.recv(65536).startswith(b"HTTP/1.1 408 ")

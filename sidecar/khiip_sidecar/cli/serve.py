@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.output import plain, say
 
 
 @click.command("serve")
@@ -29,4 +30,9 @@ def command(app: App, /, host: str | None, port: int | None, threads: int | None
     from khiip_sidecar.daemon import serve
 
     settings = app.settings(threads=threads)
-    return serve(settings, host or settings.host, port or settings.port)
+    return serve(
+        settings,
+        host or settings.host,
+        port or settings.port,
+        on_ready=lambda daemon: say(f"serving {plain(str(settings.vault))} on {daemon.url}"),
+    )

@@ -6,6 +6,7 @@ counts as same-origin, so only the Host header tells it apart from a local progr
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ OPEN_PATHS = frozenset({"/health"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 APP_ORIGINS = frozenset({"app://obsidian.md", "capacitor://localhost"})
 MAX_BODY_BYTES = 64 * 1024
+BODY_SECONDS = 20.0
 METHODS = b"GET, HEAD, POST, OPTIONS"
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?", re.ASCII)
@@ -48,7 +50,7 @@ class Access:
 
 
 class Guard:
-    """ASGI layer in front of all routes; refuses with 401, 403, 413 or 415."""
+    """ASGI layer in front of all routes; refuses with 400, 401, 403, 408, 413 or 415."""
 
     def __init__(self, app: App, access: Access) -> None:
         self._app = app
@@ -127,17 +129,27 @@ def check_key(given: Sequence[bytes], key: str) -> None:
 
 
 async def read_body(headers: Sequence[Header], receive: Receive) -> bytes:
-    """The whole body; one over the limit is refused before it is read."""
+    """The whole body; one over the limit is refused before it is read, a torn one is not used."""
     for length in _all(headers, b"content-length"):
         if not length.isdigit() or len(length) > 9 or int(length) > MAX_BODY_BYTES:
             raise _too_large()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _received(receive)
+    except TimeoutError as error:
+        raise _torn(408, "request_timeout") from error
+
+
+async def _received(receive: Receive) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] != "http.request":
+            raise _torn(400, "incomplete_body")
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
             raise _too_large()
-        if message["type"] != "http.request" or not message.get("more_body"):
+        if not message.get("more_body"):
             return bytes(body)
 
 
@@ -151,6 +163,16 @@ def check_type(body: bytes, types: Sequence[bytes]) -> None:
             "A body must be JSON.",
             hint="Send `Content-Type: application/json`, or no body.",
         )
+
+
+def _torn(status: int, code: str) -> HttpError:
+    return HttpError(
+        status,
+        code,
+        "The body did not arrive whole.",
+        hint="Send as many bytes as Content-Length says.",
+        headers=[(b"connection", b"close")],
+    )
 
 
 def _too_large() -> HttpError:
