@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from khiip_indexer.errors import (
-    IndexMissing,
-    KhiipError,
     ModelError,
     NotFound,
     Unsupported,
@@ -17,6 +15,7 @@ from khiip_indexer.errors import (
 from khiip_indexer.records import CaptureRecord, Filters, Hit, IndexCounts, Ranking
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_sidecar.paging import Bookmarks, Page, fill_page
+from khiip_sidecar.refusals import no_vectors_yet, notes_gone, other_model, too_early
 from khiip_sidecar.texts import clean_text
 from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 
@@ -135,6 +134,8 @@ class RecallService:
             start=self._bookmarks.before(key, offset),
         )
         self._bookmarks.remember(key, page.end)
+        if not page.items:
+            self._require_notes()
         return list(page.items)
 
     def capture(self, capture_id: str) -> CaptureRecord:
@@ -177,7 +178,7 @@ class RecallService:
         work = self.work()
         kept = int(self.index.meta("suspect") or 0)
         state = "suspect" if kept and work.state == "ready" else work.state
-        reason = work.error or self._model_fault() or (_notes_gone(kept) if kept else None)
+        reason = work.error or self._model_fault() or (notes_gone(kept) if kept else None)
         return Health(state, reason, self.index.counts(), self.index.vault_id)
 
     def counts(self) -> IndexCounts:
@@ -216,21 +217,28 @@ class RecallService:
         # A folder that is the vault itself lets everything in.
         return replace(filters, folders=() if "" in folders else folders)
 
+    def _require_notes(self) -> None:
+        """A list may be empty when the vault was read and has nothing, not before it was read."""
+        counts = self.index.counts()
+        if counts.notes == 0 and counts.last_reconcile is None:
+            raise too_early(self.work().error or "The vault has not been read yet.")
+
     def _require_vectors(self) -> None:
         """Vectors of two models must never meet in one search."""
         made_by = self.index.model()
         if made_by is None:
-            raise _no_vectors_yet(self.work().error)
+            raise no_vectors_yet(self.work().error)
         if made_by.key != self.embedder.identity.key:
-            raise _other_model(made_by, self.embedder.identity)
+            raise other_model(made_by, self.embedder.identity)
 
     def _check_empty(self, ranking: Ranking) -> None:
         """An empty answer must mean that nothing fits, never that nothing could be compared."""
         if "not_embedded" in ranking.degraded:
-            raise _no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
+            raise no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
+        self._require_notes()
         counts = self.index.counts()
         if counts.notes and not counts.searchable_by_meaning:
-            raise _no_vectors_yet(self.work().error)
+            raise no_vectors_yet(self.work().error)
 
     def _model_fault(self) -> str | None:
         made_by = self.index.model()
@@ -240,7 +248,7 @@ class RecallService:
             return error.sentence
         if made_by is None or made_by.key == current.key:
             return None
-        return _other_model(made_by, current).sentence
+        return other_model(made_by, current).sentence
 
     def _query_vector(self, query: str) -> NDArray[np.float32]:
         try:
@@ -299,7 +307,7 @@ def _checked_query(query: str | None) -> str:
     if query is None:
         raise Unsupported(
             "This version recalls by meaning only: it needs a query.",
-            hint="Give `query`; captures without a query are listed by /api/v1/captures.",
+            hint="Give a query; khiipd list and /api/v1/captures list captures without one.",
         )
     cleaned = clean_text(query)
     if not cleaned.strip():
@@ -316,28 +324,3 @@ def _check_dimension(dimension: str | None) -> None:
             "fetched from the network.",
             hint="Give dimension=re-extract.",
         )
-
-
-def _notes_gone(kept: int) -> str:
-    return (
-        f"{kept} notes, most of the index, are gone from the vault; none was dropped from the "
-        "index. If you did delete them: khiipd reindex --accept-deletions."
-    )
-
-
-def _no_vectors_yet(error: str | None) -> KhiipError:
-    return IndexMissing(
-        error or "The index holds no vectors yet, so nothing can be compared.",
-        hint="Wait until indexing has begun in earnest, or run khiipd reindex.",
-        code="index_warming",
-    )
-
-
-def _other_model(made_by: ModelIdentity, current: ModelIdentity) -> KhiipError:
-    same_name = made_by.name == current.name
-    old, new = (made_by.key, current.key) if same_name else (made_by.name, current.name)
-    return IndexMissing(
-        f"index was built with model {old}, current is {new}: run khiipd reindex",
-        hint="khiipd reindex embeds the vault again with the model that is set now.",
-        code="index_of_other_model",
-    )

@@ -15,6 +15,7 @@ import pytest
 
 from cli.conftest import Khiipd
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.sync import Syncer
 from khiip_sidecar.auth import load_or_make_key
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
@@ -286,3 +287,44 @@ def test_with_a_sidecar_no_model_is_loaded_here(
         monkeypatch.setattr("khiip_indexer.embedder.MiniLM", forbidden)
         assert "Quipu" in indexed.ok("recall", "knots in cords").stdout
         assert indexed.run("reindex").exit_code == 0
+
+
+def test_refetch_makes_no_index_where_there_is_none(cli: Khiipd) -> None:
+    result = cli.run("refetch", "Bread.md", "--re-extract")
+    assert result.exit_code == 4
+    assert not cli.settings.state.exists()
+
+
+def test_a_path_without_a_capture_is_called_by_its_name(indexed: Khiipd) -> None:
+    result = indexed.run("get", "Notes/Nowhere.md")
+    assert result.exit_code == 1
+    assert "Notes/Nowhere.md" in result.stderr
+    assert "khiipd reindex" in result.stderr
+
+
+def test_a_note_is_found_by_its_path_over_a_link_to_the_vault(
+    indexed: Khiipd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(indexed.settings.vault, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    assert '"vault_path": "Bread.md"' in indexed.ok("get", "link/Bread.md").stdout
+
+
+def test_what_a_recall_had_to_do_without_is_said_in_one_line(
+    indexed: Khiipd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "khiip_sidecar.recall.RecallService._degraded", lambda *_: ("indexing", "graph_behind")
+    )
+    assert "degraded: indexing,graph_behind\n" in indexed.ok("recall", "knots").stderr
+
+
+def test_a_vault_that_was_never_read_is_no_empty_vault(cli: Khiipd) -> None:
+    def killed(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with VaultIndex.open(cli.settings, write=True) as index, pytest.raises(KeyboardInterrupt):
+        Syncer(index, cli.embedder).run(progress=killed)
+    for args in (["list"], ["recall", "knots"]):
+        result = cli.run(*args)
+        assert (result.exit_code, result.stdout) == (4, ""), result.output

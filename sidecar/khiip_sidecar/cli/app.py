@@ -52,6 +52,8 @@ def local_backend(settings: Settings, *, write: bool = False) -> Iterator[Backen
     from khiip_sidecar.recall import RecallService
 
     embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+    if write:  # opening for writing would make the index that is missing, and leave it empty
+        VaultIndex.open(settings).close()
     with VaultIndex.open(settings, write=write) as index:
         worker = _worker(index, embedder) if write else None
         yield Operations(RecallService(index, embedder, worker=worker))

@@ -16,18 +16,17 @@ from khiip_sidecar.texts import clean_text
 def capture_id(settings: Settings, name: str) -> str:
     """The id behind a name: a path in the vault, a path from the shell's folder, or an id.
 
-    A name that is no known path is taken for an id, so that who is asked can say it is unknown.
+    Raises NotFound for a path without a capture; whether an id is known, who is asked will say.
     """
     if not looks_like_path(name):
         return name
     with VaultIndex.open(settings) as index:
-        record = find_record(index, settings, name)
-    return record.id if record is not None else name
+        return named_record(index, settings, name).id
 
 
 def named_record(index: VaultIndex, settings: Settings, name: str) -> CaptureRecord:
     """The capture with this id or path. Raises NotFound."""
-    record = index.capture(clean_text(name)) or find_record(index, settings, name)
+    record = index.capture(clean_text(name)) or _find_by_path(index, settings, name)
     if record is None:
         raise NotFound(
             f"No capture has the id or path {name}.",
@@ -36,7 +35,7 @@ def named_record(index: VaultIndex, settings: Settings, name: str) -> CaptureRec
     return record
 
 
-def find_record(index: VaultIndex, settings: Settings, name: str) -> CaptureRecord | None:
+def _find_by_path(index: VaultIndex, settings: Settings, name: str) -> CaptureRecord | None:
     """The capture of a note's path, from the vault's root or from where the shell is."""
     for path in candidate_paths(settings.vault, name):
         if (record := index.capture_at(path)) is not None:
@@ -51,8 +50,19 @@ def looks_like_path(name: str) -> bool:
 
 def candidate_paths(vault: Path, name: str) -> list[str]:
     """Vault-relative paths that a name may stand for, the likeliest first; none is outside."""
-    from_shell = Path(os.path.normpath(Path.cwd() / name))  # not resolve(): a note may be a link
     found = [] if Path(name).is_absolute() else [name.replace(os.sep, "/").removeprefix("./")]
-    if from_shell.is_relative_to(vault):
-        found.append(from_shell.relative_to(vault).as_posix())
-    return [encode_path(each) for each in found]
+    inside = (each for each in _from_shell(name) if each.is_relative_to(vault))
+    found += [each.relative_to(vault).as_posix() for each in inside]
+    return [encode_path(each) for each in dict.fromkeys(found)]
+
+
+def _from_shell(name: str) -> list[Path]:
+    """What a name means where the shell is: as written, and with links above the note resolved.
+
+    The note itself may be a link, and then that is its place in the vault.
+    """
+    try:
+        written = Path(os.path.abspath(name))  # noqa: PTH100 - keeps links as they are
+        return [written, written.parent.resolve() / written.name]
+    except (OSError, ValueError, RuntimeError):  # the folder was deleted, NUL, a ring of links
+        return []

@@ -48,5 +48,5 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
 def _say_rest(answer: dict[str, Any]) -> None:
     if not answer["results"]:
         say("nothing found")
-    for reason in answer.get("degraded") or ():
-        say(f"degraded: {reason}")
+    if answer["degraded"]:
+        say(f"degraded: {answer['degraded']}")

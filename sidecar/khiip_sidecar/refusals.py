@@ -1,0 +1,39 @@
+"""Why a recall cannot be answered now, in sentences that a person can act on; pure."""
+
+from __future__ import annotations
+
+from khiip_indexer.errors import IndexMissing, KhiipError
+from khiip_indexer.types import ModelIdentity
+
+
+def notes_gone(kept: int) -> str:
+    """Most notes vanished at once, and the index keeps them until that is confirmed."""
+    return (
+        f"{kept} notes, most of the index, are gone from the vault; none was dropped from the "
+        "index. If you did delete them: khiipd reindex --accept-deletions."
+    )
+
+
+def no_vectors_yet(error: str | None) -> KhiipError:
+    """There is nothing to compare with; `error` says why where it is known."""
+    return too_early(error or "The index holds no vectors yet, so nothing can be compared.")
+
+
+def too_early(sentence: str) -> KhiipError:
+    """The index is on its way."""
+    return IndexMissing(
+        sentence,
+        hint="Wait until indexing has begun in earnest, or run khiipd reindex.",
+        code="index_warming",
+    )
+
+
+def other_model(made_by: ModelIdentity, current: ModelIdentity) -> KhiipError:
+    """Vectors of two models must never meet in one search."""
+    same_name = made_by.name == current.name
+    old, new = (made_by.key, current.key) if same_name else (made_by.name, current.name)
+    return IndexMissing(
+        f"index was built with model {old}, current is {new}: run khiipd reindex",
+        hint="khiipd reindex embeds the vault again with the model that is set now.",
+        code="index_of_other_model",
+    )
