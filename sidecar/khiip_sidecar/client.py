@@ -106,7 +106,7 @@ class SidecarClient:
         try:
             if self.probe().get("vault_id") != self.sidecar.vault_id:
                 return False
-        except SidecarUnreachableError:
+        except KhiipError:  # silence, or an error of some other program that has the port now
             return False
         served = self.meta().get("config", {}).get("vault_path")
         return isinstance(served, str) and Path(served).resolve() == vault

@@ -102,6 +102,13 @@ def test_another_program_on_the_port_means_no_sidecar(
     assert find_sidecar(settings) is None
 
 
+def test_a_program_that_has_the_port_now_and_knows_no_health_means_no_sidecar(
+    settings: Settings, sidecar: SidecarDouble
+) -> None:
+    sidecar.answers["GET /health"] = (404, {"error": "what?"})
+    assert find_sidecar(settings) is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 
 from cli.conftest import Khiipd
 from khiip_indexer import __version__
+from khiip_indexer.config import Settings
 from khiip_indexer.errors import IndexMissing, VaultLocked
 from khiip_sidecar.cli.main import COMMANDS, khiipd
 
@@ -174,3 +177,36 @@ khiipd.main(["--vault", {str(indexed.settings.vault)!r}, "list", "--view", "full
     _, err = process.communicate(timeout=30)
     assert err == b""
     assert process.returncode == 141
+
+
+def test_a_refusal_of_the_system_is_said_as_such(failing: list[BaseException]) -> None:
+    failing.append(OSError(errno.ENOSPC, "No space left on device"))
+    result = run("status")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("khiipd: The output: No space left on device.")
+
+
+def shell(line: str, settings: Settings) -> subprocess.CompletedProcess[str]:
+    """A command line run by sh; `$K` is khiipd with this vault named."""
+    program = "from khiip_sidecar.cli.entry import main; main()"
+    named = f"--vault {shlex.quote(str(settings.vault))}"
+    script = f'k() {{ {shlex.quote(sys.executable)} -c "{program}" {named} "$@"; }}; {line}'
+    return subprocess.run(
+        ["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("line", ["k list >&-", "k status 2>&-", "k list >&- 2>&-"])
+def test_a_stream_that_the_caller_closed_is_no_fault(indexed: Khiipd, line: str) -> None:
+    ran = shell(line, indexed.settings)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_folder_that_was_deleted_under_the_shell_is_no_fault(
+    indexed: Khiipd, tmp_path: Path
+) -> None:
+    gone = shlex.quote(str(tmp_path / "gone"))
+    enter = f"mkdir {gone} && cd {gone} && rmdir {gone}"
+    for command in ("list", "status", "get Bread.md"):
+        ran = shell(f"{enter} && k {command}", indexed.settings)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), ran.stderr

@@ -19,12 +19,20 @@ SIDECAR_FILE = "sidecar.json"
 
 def main() -> None:
     """Run one command line."""
-    code = at_a_glance(sys.argv[1:], os.environ, os.getcwd())  # noqa: PTH109 -- no pathlib here
+    code = at_a_glance(sys.argv[1:], os.environ, _here())
     if code is not None:
         sys.exit(code)
     from khiip_sidecar.cli.main import main as whole
 
     whole()
+
+
+def _here() -> str:
+    """The shell's folder; "" when it was deleted meanwhile."""
+    try:
+        return os.getcwd()  # noqa: PTH109 -- no pathlib here
+    except OSError:
+        return ""
 
 
 def at_a_glance(args: Sequence[str], environ: Mapping[str, str], cwd: str) -> int | None:
@@ -43,7 +51,8 @@ def at_a_glance(args: Sequence[str], environ: Mapping[str, str], cwd: str) -> in
     if known is None:
         return None
     code, said = known
-    sys.stderr.write(f"{said}\n")
+    if sys.stderr is not None:  # the caller may have closed it
+        sys.stderr.write(f"{said}\n")
     return code
 
 

@@ -13,7 +13,7 @@ import click
 
 from khiip_indexer import __version__
 from khiip_indexer.config import Overrides
-from khiip_indexer.errors import KhiipError
+from khiip_indexer.errors import KhiipError, StorageError
 from khiip_sidecar.cli.app import App
 from khiip_sidecar.cli.output import show_error
 
@@ -57,6 +57,7 @@ class KhiipdGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *_: object, **extra: object) -> NoReturn:
         """Run a command line and leave with its exit code."""
+        _open_closed_streams()
         given = list(sys.argv[1:] if args is None else args)
         run = partial(super().main, given, "khiipd", standalone_mode=False)
         sys.exit(run_guarded(run, given))
@@ -103,6 +104,9 @@ def _as_usage(error: click.ClickException) -> KhiipError:
 
 
 def _unexpected(error: Exception) -> KhiipError:
+    if isinstance(error, OSError) and error.strerror:  # the system's refusal, not a fault of ours
+        what = error.filename or "The output"
+        return StorageError(f"{what}: {error.strerror}.", hint="Check the place and its disk.")
     reason = " ".join(str(error).split())
     return KhiipError(
         f"Something unexpected went wrong: {type(error).__name__}: {reason}",
@@ -115,6 +119,13 @@ def _nearest(name: str) -> str:
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _open_closed_streams() -> None:
+    """A caller that closed a stream (`khiipd status >&-`) wants nothing of it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _point_at_nothing() -> None:
