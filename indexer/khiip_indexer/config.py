@@ -14,6 +14,16 @@ from khiip_indexer.homes import CONFIG_FILE, config_folder
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8478
 VAULT_MARKS = (".obsidian", ".khiip")
+CONFIG_KEYS = (
+    "vault",
+    "exclude",
+    "state_dir",
+    "host",
+    "port",
+    "threads",
+    "model_dir",
+    "follow_symlinks",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +89,43 @@ def load_settings(
     env = os.environ if environ is None else environ
     homes = find_homes(env)
     table = _read_config(homes.config / CONFIG_FILE)
-    vault = _find_vault(said.vault or env.get("KHIIP_VAULT"), table, cwd or Path.cwd())
+    vault = _find_vault(said.vault or env.get("KHIIP_VAULT"), table, cwd)
     state = said.state_dir or _text(table, "state_dir")
     model_dir = _text(table, "model_dir")
     return Settings(
         vault=vault,
-        state=Path(state).expanduser().resolve() if state else vault / ".khiip",
+        state=_place(state).resolve() if state else vault / ".khiip",
         homes=homes,
         host=_text(table, "host") or DEFAULT_HOST,
         port=_whole(table, "port", 1, 65535) or DEFAULT_PORT,
         exclude=_texts(table, "exclude"),
-        model_dir=Path(model_dir).expanduser() if model_dir else None,
+        model_dir=_place(model_dir) if model_dir else None,
         threads=said.threads or _whole(table, "threads", 1, 1024),
-        follow_symlinks=said.follow_symlinks or table.get("follow_symlinks") is True,
+        follow_symlinks=said.follow_symlinks or _flag(table, "follow_symlinks"),
     )
 
 
-def _find_vault(named: str | None, table: Mapping[str, object], cwd: Path) -> Path:
+def _find_vault(named: str | None, table: Mapping[str, object], cwd: Path | None) -> Path:
     chosen = named or _text(table, "vault")
     if chosen is None:
-        return _nearest_vault(cwd)
-    path = Path(chosen).expanduser()
-    if not path.is_dir():
+        return _nearest_vault(cwd or Path.cwd())
+    path = _place(chosen)
+    if not os.path.isdir(path):  # noqa: PTH112 - unlike is_dir, no error where it may not look
+        found = "is not a folder" if os.path.exists(path) else "does not exist"  # noqa: PTH110
         raise VaultError(
-            f"The vault folder {chosen} does not exist.",
+            f"The vault folder {chosen} {found}.",
             hint="Give an existing folder with --vault, KHIIP_VAULT or `vault` in config.toml.",
         )
     return path.resolve()
+
+
+def _place(written: str) -> Path:
+    try:
+        return Path(written).expanduser()
+    except RuntimeError as error:
+        raise UsageError(
+            f"There is no home folder for {written}.", hint="Write the whole path."
+        ) from error
 
 
 def _nearest_vault(cwd: Path) -> Path:
@@ -120,7 +140,7 @@ def _nearest_vault(cwd: Path) -> Path:
 
 def _read_config(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _known(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -129,6 +149,18 @@ def _read_config(path: Path) -> dict[str, object]:
             hint="Correct the file or move it away.",
             code="bad_config",
         ) from error
+
+
+def _known(table: dict[str, object]) -> dict[str, object]:
+    """A mistyped `exclude` that was passed over would index what was meant to stay out."""
+    for key in table:
+        if key not in CONFIG_KEYS:
+            raise UsageError(
+                f"There is no setting `{key}` for config.toml.",
+                hint=f"The settings are: {', '.join(CONFIG_KEYS)}.",
+                code="bad_config",
+            )
+    return table
 
 
 def _text(table: Mapping[str, object], key: str) -> str | None:
@@ -143,6 +175,13 @@ def _texts(table: Mapping[str, object], key: str) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise _bad(key, "a list of texts")
+
+
+def _flag(table: Mapping[str, object], key: str) -> bool:
+    value = table.get(key, False)
+    if isinstance(value, bool):
+        return value
+    raise _bad(key, "true or false")
 
 
 def _whole(table: Mapping[str, object], key: str, least: int, most: int) -> int | None:

@@ -26,6 +26,7 @@ from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
 from khiip_indexer.storage.folder import prepare
 from khiip_indexer.storage.memo import Memo
+from khiip_indexer.storage.owner import check_owner
 from khiip_indexer.storage.salvage import salvage
 from khiip_indexer.store import get_meta, identity_of
 from khiip_indexer.types import ModelIdentity, Problem
@@ -57,6 +58,7 @@ class VaultIndex:
         folder and repairs what is damaged. For reading: IndexMissing when there is none.
         """
         if not write:
+            check_owner(settings)
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
         lock = prepare(settings, role)
         try:

@@ -10,7 +10,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from khiip_indexer.errors import VaultLocked
-from khiip_indexer.storage.atomic import write_file
+from khiip_indexer.storage.atomic import storage_error, write_file
 
 LOCK_FILE = "lock"
 WRITER_FILE = "writer.json"
@@ -37,6 +37,8 @@ class WriterLock:
             raise VaultLocked(
                 self._holder(), hint="Wait until it has finished, or stop it."
             ) from error
+        except OSError as error:
+            raise storage_error(error, self._writer) from error
         write_file(self._writer, json.dumps({"pid": os.getpid(), "role": role}).encode())
 
     def release(self) -> None:

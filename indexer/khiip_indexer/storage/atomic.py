@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from khiip_indexer.errors import StorageError
 
 TEMPORARY = ".tmp"
 _CHUNK = 1 << 20
+_SMALL = 64 * 1024
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -99,6 +101,14 @@ def disk_full(path: Path) -> StorageError:
         hint="Free some space and run khiipd reindex again: it goes on where it stopped.",
         code="disk_full",
     )
+
+
+def is_full(folder: Path) -> bool:
+    """Whether there is no room left for even a small file."""
+    try:
+        return shutil.disk_usage(folder).free < _SMALL
+    except OSError:
+        return False
 
 
 def mount_of(path: Path) -> Path:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from khiip_indexer.errors import IndexMissing, StorageError
-from khiip_indexer.storage.atomic import disk_full
+from khiip_indexer.storage.atomic import disk_full, is_full
 from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
 
 DATABASE_FILE = "cache.sqlite"
@@ -83,7 +83,9 @@ _DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    # Where a full disk leaves no room for the log's own index, SQLite calls it an I/O error.
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and is_full(path.parent)):
         return disk_full(path)
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return StorageError(
@@ -91,7 +93,7 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
             hint="Another process is writing a lot; try again in a moment.",
             code="index_busy",
         )
-    if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGE_CODES:
+    if code in _DAMAGE_CODES:
         # Reading every page at each start would be slow: the next writer looks because of this.
         with suppress(OSError):
             path.with_name(DAMAGE_MARK).touch()
@@ -123,9 +125,17 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _open_reader(path: Path) -> sqlite3.Connection:
+    try:
+        known = path.is_file()
+    except PermissionError as error:
+        raise StorageError(
+            f"The index folder {path.parent} may not be read.",
+            hint="Give yourself access to it, or choose another place with --state-dir.",
+            code="index_not_readable",
+        ) from error
+    if not known:
+        raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
     with translated(path):
-        if not path.is_file():
-            raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
         return connect(path, "ro")
 
 

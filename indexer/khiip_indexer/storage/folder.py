@@ -15,6 +15,7 @@ from khiip_indexer.storage.database import (
     is_whole,
     looks_like_database,
 )
+from khiip_indexer.storage.owner import claim
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
@@ -30,6 +31,7 @@ def prepare(settings: Settings, role: Role) -> WriterLock:
     lock = WriterLock(state)
     lock.acquire(role)
     try:
+        claim(settings)
         _ignore(state / ".gitignore")
         sweep_temporaries(state)
         _set_aside_damaged(state / DATABASE_FILE)

@@ -1,0 +1,44 @@
+"""Whose index a folder outside the vault holds: two vaults must never share one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from khiip_indexer.errors import UsageError
+from khiip_indexer.storage.atomic import write_file
+
+if TYPE_CHECKING:
+    from khiip_indexer.config import Settings
+
+OWNER_FILE = "vault"
+
+
+def claim(settings: Settings) -> None:
+    """Write down whose index this is; for the one process that holds the lock."""
+    check_owner(settings)
+    if not settings.state.is_relative_to(settings.vault):
+        write_file(settings.state / OWNER_FILE, os.fsencode(settings.vault))
+
+
+def check_owner(settings: Settings) -> None:
+    """Raise UsageError when the folder holds the index of another vault that still exists.
+
+    A vault that was moved takes its index over, so only a folder that is still there counts.
+    """
+    owner = _owner(settings.state)
+    if owner is None or not os.path.isdir(owner) or owner.samefile(settings.vault):  # noqa: PTH112
+        return
+    raise UsageError(
+        f"The folder {settings.state} holds the index of another vault, {owner}.",
+        hint="Give each vault a folder of its own: --state-dir, or leave `state_dir` out.",
+        code="index_of_other_vault",
+    )
+
+
+def _owner(state: Path) -> Path | None:
+    try:
+        return Path(os.fsdecode((state / OWNER_FILE).read_bytes()))
+    except OSError:  # inside a vault there is none
+        return None
