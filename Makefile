@@ -37,7 +37,7 @@ bench: $(VENV)/.dev ## measure everything that the README claims
 	$(BIN)/python tests/bench/run.py
 
 goldens: $(VENV)/.dev ## write fixtures/api anew from what the service says
-	$(BIN)/python -m pytest tests/sidecar/test_goldens.py --regenerate-goldens
+	KHIIP_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/sidecar/test_golden.py
 
 lock: ## settle versions and hashes anew (needs uv)
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate \
