@@ -104,6 +104,7 @@ def _trimmed(lines: list[str]) -> str:
 
 
 def matches_nexus(doc: Doc) -> bool:
+    """Say whether Nexus wrote the note: it leaves its key."""
     return doc.meta.text("nexus") is not None
 
 
@@ -162,6 +163,7 @@ def _nexus_turns(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def matches_copilot(doc: Doc) -> bool:
+    """Say whether the note is a saved conversation of Copilot."""
     return "copilot-conversation" in doc.meta.tags("tags", "tag")
 
 
@@ -202,6 +204,7 @@ _IMPORTED = re.compile(r"^### (User|Human|Assistant)(?: \([^)\n]*\))?\s*$", re.M
 
 
 def matches_conversation(doc: Doc) -> bool:
+    """Say whether an importer wrote the note as a conversation."""
     kind = (doc.meta.text("type") or "").lower()
     return kind == "conversation" and bool(_IMPORTED.search(doc.text))
 
