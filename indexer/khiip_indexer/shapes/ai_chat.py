@@ -210,6 +210,7 @@ def matches_conversation(doc: Doc) -> bool:
 
 
 def read_conversation(doc: Doc) -> Reading:
+    """A heading with a name and a time opens a turn."""
     parts = _IMPORTED.split(doc.text)
     turns = _turns(zip(parts[1::2], parts[2::2], strict=False))
     base = Reading(source="note", clipped=True, extras={"turns": turns})
