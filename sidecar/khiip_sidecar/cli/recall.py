@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -13,8 +14,33 @@ from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
 from khiip_sidecar.wire.params import RECALL
 
+# No argument of a process can hold it, so it marks words that only look like options.
+_WORD = "\0"
+_DASHED_WORD = re.compile(r"-(?:[^\W\d_][^-].*|[^-\w].*|[\d_].*)", re.DOTALL)
 
-@click.command("recall")
+
+class QueryCommand(click.Command):
+    """Takes `-quick` for a word of the query; `-q` and `--quick` stay mistyped options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        wants_value = {
+            name
+            for each in self.params
+            if isinstance(each, click.Option) and not each.is_flag
+            for name in each.opts
+        }
+        marked, before = [], ""
+        for number, arg in enumerate(args):
+            if arg == "--":
+                marked += args[number:]
+                break
+            is_word = before not in wants_value and _DASHED_WORD.fullmatch(arg)
+            marked.append(_WORD + arg if is_word else arg)
+            before = arg
+        return super().parse_args(ctx, marked)
+
+
+@click.command("recall", cls=QueryCommand)
 @click.argument("query", nargs=-1)
 @wire_options(RECALL, leave_out=("query",))
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as the REST service does.")
@@ -32,7 +58,8 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
       khiipd recall "sleep and memory" --source youtube --since 2024 --limit 5
       khiipd recall "who wrote about tides" --json | jq '.results[].vault_path'
     """
-    params = params_of({"query": " ".join(query) if query else None, **given})
+    words = " ".join(word.removeprefix(_WORD) for word in query) if query else None
+    params = params_of({"query": words, **given})
     settings = app.settings()
     with app.backend(settings) as backend:
         answer = backend.recall(params)
