@@ -19,7 +19,7 @@ from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
 from khiip_indexer.syncing.work import Work, check
-from khiip_indexer.types import ModelIdentity, Problem
+from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -31,6 +31,7 @@ Watch = Callable[[Progress], None]
 # Vectors that no note uses are kept this long, for the branch or the backup that comes back.
 _KEEP_ORPHANS_SECONDS = 90 * 24 * 3600
 _KEEP_ORPHANS = 10_000
+_GIANT_BYTES = 1024 * 1024
 
 
 def _now() -> datetime:
@@ -126,8 +127,7 @@ class Syncer:
             return []
         self._ages.look_for_edits()
         to_read = (*changes.changed, *changes.added, *todo.reread)
-        # Newest first: what was written last is what a person looks for first.
-        files = sorted(((p, seen[p]) for p in to_read), key=lambda f: f[1].mtime_ns, reverse=True)
+        files = sorted(((path, seen[path]) for path in to_read), key=_reading_order)
 
         def watch(done: int, total: int, path: str | None) -> bool:
             progress(Progress("read", done, total, path))
@@ -196,10 +196,10 @@ class Syncer:
             generation = int(store.get_meta(connection, "generation") or 0) + changed
             remembered = {
                 "generation": str(generation),
-                "last_reconcile": rfc3339(self._clock()),
                 "suspect": str(len(todo.kept)),
             }
             if report.complete:
+                remembered["last_reconcile"] = rfc3339(self._clock())
                 remembered["indexed_at_ns"] = str(todo.scan.started_ns)
                 connection.execute("DELETE FROM meta WHERE key = 'reread'")
             for key, value in remembered.items():
@@ -212,6 +212,12 @@ class Syncer:
                     keep=_KEEP_ORPHANS,
                 )  # fmt: skip
         return generation
+
+
+def _reading_order(file: tuple[str, Fingerprint]) -> tuple[bool, int]:
+    """Newest first: what was written last is looked for first. Giants, seconds each, come last."""
+    seen = file[1]
+    return seen.size > _GIANT_BYTES, -seen.mtime_ns
 
 
 __all__ = ["Syncer", "check", "verify"]

@@ -12,6 +12,8 @@ from khiip_indexer.errors import DeletionBrake, IndexMissing, VaultLocked
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Filters, Progress
 from khiip_indexer.sync import Syncer, check
+from khiip_indexer.syncing.text_phase import FileSeen, batches
+from khiip_indexer.types import Fingerprint
 from support import FakeEmbedder, make_vault, word_vector
 
 LONG = "\n\n".join(f"Paragraph {n} tells of harbour number {n} and its lamps." for n in range(200))
@@ -321,3 +323,41 @@ def test_notes_in_a_folder_that_became_excluded_leave_with_their_vectors(
     app.write_text('{"userIgnoreFilters": ["Private/"]}')
     assert reindex(settings, embedder).removed == 1
     assert found(settings, "secret") == ["a.md"]
+
+
+def test_a_giant_note_does_not_keep_the_others_from_being_found(
+    tmp_path: Path, embedder: FakeEmbedder
+) -> None:
+    giant = "one line\n\n" * 150_000  # newest, and more than 1 MB
+    settings = make_vault(tmp_path / "v", {f"{n}.md": f"note {n}" for n in range(3)})
+    for note in settings.vault.glob("*.md"):
+        os.utime(note, (1, 1))
+    write(settings, "giant.md", giant)
+    read: list[str] = []
+    with VaultIndex.open(settings, write=True) as index:
+        syncer = Syncer(index, embedder)
+
+        def stop_before_the_giant(progress: Progress) -> None:
+            if progress.path:
+                read.append(progress.path)
+            if progress.path == "giant.md":
+                syncer.stop()
+
+        report = syncer.run(progress=stop_before_the_giant)
+        assert index.counts().notes == 3
+        assert index.counts().last_reconcile is None  # the vault was not seen to its end
+    assert (report.complete, read[-1]) == (False, "giant.md")
+
+
+def test_a_transaction_holds_few_notes_and_few_bytes() -> None:
+    def files(*sizes: int) -> list[FileSeen]:
+        return [(f"{n}.md", Fingerprint(size, 0, 0, n)) for n, size in enumerate(sizes)]
+
+    assert [len(each) for each in batches(files(*[10] * 130))] == [64, 64, 2]
+    assert [len(each) for each in batches(files(3_000_000, 3_000_000, 9_000_000, 1))] == [
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert list(batches([])) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from khiip_indexer.disk.ages import Ages
 
 BATCH = 64
+BATCH_BYTES = 1024 * 1024
 FileSeen = tuple[str, Fingerprint]
 Move = tuple[str, str, Fingerprint]
 Outcome = store.Projected | Problem | None
@@ -42,11 +43,13 @@ class TextPhase:
     ) -> list[Problem]:
         """Take in moves, then files, then deletions; stops between batches when `watch` says so."""
         problems = self._write(partial(self._move, moved=moved))
-        for start in range(0, len(files), BATCH):
-            if not watch(start, len(files), files[start][0]):
+        done = 0
+        for some in batches(files):
+            if not watch(done, len(files), some[0][0]):
                 return problems
-            batch = self._project(files[start : start + BATCH])
+            batch = self._project(some)
             problems += self._write(partial(self._put, batch=batch))
+            done += len(some)
         watch(len(files), len(files), None)
         self._write(partial(self._remove, removed=removed), last=True)
         return problems
@@ -121,6 +124,20 @@ class TextPhase:
             store.remove(connection, self._model, path)
         settle.settle_ids(connection, touched)
         return []
+
+
+def batches(files: Iterable[FileSeen]) -> Iterator[list[FileSeen]]:
+    """Files a transaction each: few enough to be searchable soon, small enough for the memory."""
+    batch: list[FileSeen] = []
+    size = 0
+    for file in files:
+        if batch and (len(batch) == BATCH or size + file[1].size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file[1].size
+    if batch:
+        yield batch
 
 
 def _too_large(path: str) -> Problem:
