@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +10,7 @@ from datetime import datetime
 from khiip_indexer.fields import memory
 from khiip_indexer.fields.checks import PLACEHOLDER
 from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.fields.mentions import entities
 from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
 from khiip_indexer.fields.properties import (
@@ -58,7 +57,6 @@ from khiip_indexer.types import (
 NO_AUTHORS = frozenset(
     {"contributors to wikimedia projects", "wikipedia", "unknown", "your uploads"}
 )
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DAY_NAME = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _TEMPLATE = re.compile(r"\{\{|<%")
 
@@ -159,17 +157,6 @@ def _own_tags(source: Source, reading: Reading) -> bool:
 def _failed(sheet: _Sheet) -> bool:
     """Say whether something promised could not be read: frontmatter, or the note's form."""
     return sheet.front.state == "malformed" or any(p.code == "shape" for p in sheet.problems)
-
-
-def derived_id(path: str, salt: int = 0) -> str:
-    """Return a ULID-shaped id that follows from the vault-relative path alone.
-
-    `salt` above 0 gives further ids, for a path whose first one is taken.
-    """
-    name = unicodedata.normalize("NFC", path) + (f"\0{salt}" if salt else "")
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
-    value = int.from_bytes(digest[:16])
-    return "".join(_CROCKFORD[value >> shift & 31] for shift in range(125, -1, -5))
 
 
 def _read_shape(doc: Doc, problems: list[Problem]) -> Reading:

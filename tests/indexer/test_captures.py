@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from khiip_indexer.captures import derived_id, read_capture
+from khiip_indexer.captures import read_capture
+from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.payloads import embed_text, payload_json, primary_text, segments
 from khiip_indexer.types import Capture, Dates, NoteFile, Pointer
 

@@ -7,7 +7,7 @@ import posixpath
 import sqlite3
 from collections.abc import Iterable
 
-from khiip_indexer.captures import derived_id
+from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.storage.chains import Claim, owner, settle_chains
 from khiip_indexer.store import put_problems, replace_problems
 from khiip_indexer.types import Problem
