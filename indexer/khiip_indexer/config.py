@@ -64,9 +64,10 @@ class Overrides:
     follow_symlinks: bool = False
 
 
-def find_homes(environ: Mapping[str, str]) -> Homes:
+def find_homes(environ: Mapping[str, str] | None = None) -> Homes:
     """The user's folders: under `$KHIIP_HOME` when set, else the platform's usual places."""
-    return Homes(config=Path(config_folder(environ)), cache=_cache_home(environ))
+    env = os.environ if environ is None else environ
+    return Homes(config=Path(config_folder(env)), cache=_cache_home(env))
 
 
 def _cache_home(environ: Mapping[str, str]) -> Path:

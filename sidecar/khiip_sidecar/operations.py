@@ -16,8 +16,8 @@ from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, RecallService
 from khiip_sidecar.wire import params as wire_params
 from khiip_sidecar.wire import views as wire_views
+from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.parse import Given, parse
-from khiip_sidecar.wire.views import Json
 
 Values = Mapping[str, Any]
 INDEX_OPTIONS = ("full", "accept_deletions")

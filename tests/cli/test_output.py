@@ -16,8 +16,7 @@ from khiip_indexer.errors import UsageError
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli import output
 from khiip_sidecar.cli.rows import row_lines
-from khiip_sidecar.wire.views import error_body
-from khiip_sidecar.wire.views import to_json as service_json
+from khiip_sidecar.wire.encode import error_body
 
 LONG = "The knots of a quipu held numbers, and perhaps names. " * 20
 
@@ -105,23 +104,9 @@ def test_problems_are_lines_as_compilers_write_them() -> None:
     assert output.problem_line(Problem("a.md", "x", "It is odd.")) == "a.md: It is odd."
 
 
-JSON_LIKE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
-
-
-@given(JSON_LIKE)
-def test_json_is_byte_for_byte_what_the_service_writes(data: object) -> None:
-    if "Infinity" in json.dumps(data):
-        return
-    assert output.to_json(data) == service_json(data)
-
-
 def test_nan_never_reaches_stdout() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        output.to_json({"score": float("nan")})
+        output.write_json({"score": float("nan")})
 
 
 def run(function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -19,7 +19,7 @@ from khiip_indexer.sync import Syncer
 from khiip_sidecar.auth import load_or_make_key
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
-from khiip_sidecar.wire.views import to_json
+from khiip_sidecar.wire.encode import to_json
 from support import write_note
 
 QUIPU = "Notes/Quipu.md"

@@ -16,7 +16,7 @@ import pytest
 
 from houses import NOW, House, note, open_house
 from khiip_indexer.errors import KhiipError
-from khiip_sidecar.wire.views import error_body
+from khiip_sidecar.wire.encode import error_body
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "api"
 WRITING = os.environ.get("KHIIP_WRITE_GOLDEN") == "1"

@@ -12,6 +12,7 @@ from khiip_indexer.records import CaptureRecord
 from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
 from khiip_sidecar.recall import RecallResult
 from khiip_sidecar.wire import views as wire_views
+from khiip_sidecar.wire.encode import to_json
 
 LEAN = (
     "id url source title author recorded_at vault_path description excerpt excerpt_from "
@@ -96,7 +97,7 @@ def test_a_capture_without_a_payload_has_null() -> None:
 def test_the_payload_goes_out_with_as_many_characters_as_it_was_counted() -> None:
     stored = '{"kind":"note","title":"日記 \\"x\\"","n":1.5,"tasks":[]}'
     sent = wire_views.full_capture(record(), stored, [])
-    assert stored.encode() in wire_views.to_json(sent)
+    assert stored.encode() in to_json(sent)
 
 
 @pytest.mark.parametrize(
@@ -182,10 +183,10 @@ def test_a_budget_is_kept_by_all_pages_of_more_than_one_row(texts: list[str], mo
 
 def test_a_file_name_that_is_no_text_survives_the_wire() -> None:
     name = b"caf\xe9.md".decode("utf-8", "surrogateescape")
-    sent = wire_views.to_json({"vault_path": name})
+    sent = to_json({"vault_path": name})
     assert json.loads(sent.decode("utf-8"))["vault_path"] == name
 
 
 def test_what_is_no_number_never_becomes_json() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        wire_views.to_json({"score": float("nan")})
+        to_json({"score": float("nan")})

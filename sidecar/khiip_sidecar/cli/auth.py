@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from khiip_indexer.config import find_homes
@@ -30,7 +28,7 @@ def command() -> None:
 @JSON_OPTION
 def show(as_json: bool) -> None:
     """Print the key; it is made on first use."""
-    _print(load_or_make_key(find_homes(os.environ), say), as_json)
+    _print(load_or_make_key(find_homes(), say), as_json)
 
 
 @command.command("rotate")
@@ -40,7 +38,7 @@ def rotate(as_json: bool) -> None:
 
     The old key stops working at once; give the new one to your plugins and programs.
     """
-    homes = find_homes(os.environ)
+    homes = find_homes()
     key = rotate_key(homes)
     _print(key, as_json)
     say(f"the new key is in {key_path(homes)}; programs that use the old one need it")

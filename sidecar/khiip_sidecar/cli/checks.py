@@ -31,6 +31,7 @@ class Check:
 
 
 def check_python() -> Check:
+    """Which Python this is; one that is too old could not have come this far."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     return Check("python", "ok", f"{version}, {sys.executable}")
 

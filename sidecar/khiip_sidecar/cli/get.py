@@ -39,6 +39,7 @@ def command(app: App, /, name: str, embed_text: bool, as_json: bool) -> None:
 
 
 def show_embed_text(text: str, *, as_json: bool) -> None:
+    """The text as it is, or as one field of JSON."""
     if as_json:
         write_json({"embed_text": text})
     else:

@@ -14,6 +14,7 @@ import click
 
 from khiip_indexer.errors import KhiipError
 from khiip_indexer.types import Problem
+from khiip_sidecar.wire.encode import error_body, to_json
 
 Paint = Callable[..., str]
 PIPED_WIDTH = 100
@@ -30,12 +31,6 @@ def write_json(data: object) -> None:
     click.echo(to_json(data))
 
 
-def to_json(data: object) -> bytes:
-    """The service's own form, kept here too so that a call by sidecar need not load the service."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "backslashreplace")
-
-
 def say(line: str) -> None:
     """One line to the person, on stderr."""
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
@@ -45,8 +40,7 @@ def say(line: str) -> None:
 def show_error(error: KhiipError, *, as_json: bool = False) -> None:
     """An error as a sentence and a hint, or as the JSON that REST answers with."""
     if as_json:
-        body = {"detail": error.sentence, "error": error.code, "hint": error.hint}
-        click.echo(to_json(body), err=True)
+        click.echo(to_json(error_body(error)), err=True)
         return
     say(f"khiipd: {plain(error.sentence)}")
     if error.hint:

@@ -21,6 +21,7 @@ from khiip_sidecar.cli.output import (
     write_json,
 )
 from khiip_sidecar.client import SidecarClient, find_sidecar
+from khiip_sidecar.wire.encode import problem_view
 
 EXIT_PROBLEMS = 3
 Health = Mapping[str, Any]
@@ -54,7 +55,7 @@ def command(app: App, /, *, most: int, as_json: bool) -> int:
     sidecar = find_sidecar(settings)
     health, problems = _look(settings, sidecar, limit=None if as_json else most)
     if as_json:
-        write_json({**health, "problems": [problem_fields(each) for each in problems]})
+        write_json({**health, "problems": [problem_view(each) for each in problems]})
     else:
         for line in status_lines(settings, sidecar, health, painter(sys.stdout)):
             write(line)
@@ -73,16 +74,6 @@ def _look(
         return sidecar.health(), problems
     with local_backend(settings) as local:
         return local.health(), problems
-
-
-def problem_fields(problem: Problem) -> dict[str, Any]:
-    return {
-        "path": problem.path,
-        "line": problem.line,
-        "code": problem.code,
-        "reason": problem.reason,
-        "hint": problem.hint,
-    }
 
 
 def status_lines(

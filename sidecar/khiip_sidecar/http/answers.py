@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from khiip_indexer.errors import KhiipError
-from khiip_sidecar.wire.views import error_body, to_json
+from khiip_sidecar.wire.encode import error_body, to_json
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -43,6 +43,7 @@ class HttpError(KhiipError):
 
 
 def method_not_allowed(allow: bytes) -> HttpError:
+    """A 405 that names the right methods."""
     return HttpError(
         405,
         "method_not_allowed",
@@ -53,6 +54,7 @@ def method_not_allowed(allow: bytes) -> HttpError:
 
 
 def no_such_address() -> HttpError:
+    """A 404 for a path that no route has."""
     return HttpError(
         404, "not_found", "There is nothing at this address.", hint="See /health and /api/v1/meta."
     )
@@ -65,6 +67,7 @@ async def send_error(send: Send, error: KhiipError) -> None:
 
 
 async def send_bytes(send: Send, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
+    """One whole JSON answer."""
     length = (b"content-length", str(len(body)).encode())
     start = {"status": status, "headers": [*JSON_HEADERS, length, *headers]}
     await send({"type": "http.response.start", **start})

@@ -23,7 +23,7 @@ from khiip_sidecar.http.answers import (
 )
 from khiip_sidecar.http.security import Access, Guard
 from khiip_sidecar.operations import Operations
-from khiip_sidecar.wire.views import to_json
+from khiip_sidecar.wire.encode import to_json
 
 Endpoint = Callable[[Request], object]
 

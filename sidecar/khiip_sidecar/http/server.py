@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from khiip_sidecar.http.answers import JSON_HEADERS, App, HttpError
-from khiip_sidecar.wire.views import error_body, to_json
+from khiip_sidecar.wire.encode import error_body, to_json
 
 STOP_ANSWERING_SECONDS = 1
 # A query of 10,000 characters in a script of three bytes each is 90 KB once percent-encoded.

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from khiip_indexer.config import Settings
-from khiip_indexer.errors import KhiipError
 from khiip_indexer.records import (
     STRUCTURED_SCHEMA_VERSION,
     CaptureRecord,
@@ -19,29 +17,14 @@ from khiip_indexer.records import (
 )
 from khiip_indexer.types import SOURCES, ModelIdentity, Problem
 from khiip_sidecar.recall import Health, RecallResult
+from khiip_sidecar.wire.encode import Json, problem_view, to_json
 from khiip_sidecar.worker import WorkerState
-
-Json = dict[str, Any]
 
 # Importance nobody wrote down: what is pinned matters, of the rest nothing is known.
 INFERRED_IMPORTANCE = 0.3
 INFERRED_IMPORTANCE_PINNED = 0.8
 EXCERPT_CHARS = 500
 BYTES_PER_TOKEN = 4
-
-
-def to_json(data: object) -> bytes:
-    """Compact JSON in UTF-8.
-
-    A file name that is no valid UTF-8 reaches here with lone surrogates; they go out as `\\udcXX`
-    escapes, from which a client gets back the same bytes.
-    """
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "backslashreplace")
-
-
-def error_body(error: KhiipError) -> Json:
-    return {"detail": error.sentence, "error": error.code, "hint": error.hint}
 
 
 def lean_row(record: CaptureRecord, excerpt_chars: int = EXCERPT_CHARS) -> Json:
@@ -122,16 +105,6 @@ def importance_of(record: CaptureRecord) -> tuple[float, str]:
     if record.importance is not None:
         return record.importance, "written"
     return (INFERRED_IMPORTANCE_PINNED if record.pinned else INFERRED_IMPORTANCE), "inferred"
-
-
-def problem_view(problem: Problem) -> Json:
-    return {
-        "path": problem.path,
-        "line": problem.line,
-        "code": problem.code,
-        "reason": problem.reason,
-        "hint": problem.hint,
-    }
 
 
 def lean_hit(record: CaptureRecord, score: float, *, weak: bool, excerpt_chars: int) -> Json:
