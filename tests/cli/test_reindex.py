@@ -113,6 +113,11 @@ def test_explain_names_the_rule(cli: Khiipd, path: str, said: str) -> None:
         assert said in result.stdout
 
 
+def test_explaining_a_path_without_a_file_says_so(cli: Khiipd) -> None:
+    said = cli.ok("reindex", "--explain", "Notes/Nowhere.md").stdout
+    assert said == "Notes/Nowhere.md: no rule leaves it out; it is not there now\n"
+
+
 def test_explaining_a_path_outside_the_vault_is_wrong_usage(cli: Khiipd) -> None:
     result = cli.run("reindex", "--explain", "/etc/passwd")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -186,6 +187,7 @@ def _verify(settings: Settings, *, as_json: bool) -> int:
 
 
 def _explain(settings: Settings, path: str) -> int:
+    from khiip_indexer.disk.path_text import decode_path
     from khiip_indexer.vault import Vault
     from khiip_sidecar.cli.naming import candidate_paths
 
@@ -193,9 +195,11 @@ def _explain(settings: Settings, path: str) -> int:
     paths = candidate_paths(settings.vault, path)
     if not paths:
         raise PathOutsideVault(f"{path} is not in the vault {settings.vault}.")
-    inside = next((each for each in paths if (settings.vault / each).exists()), paths[0])
+    there = [each for each in paths if os.path.lexists(settings.vault / decode_path(each))]
+    inside = there[0] if there else paths[0]
     rule = vault.excluded_by(inside)
-    write(plain(f"{inside}: {'no rule leaves it out' if rule is None else f'left out: {rule}'}"))
+    said = "no rule leaves it out" if rule is None else f"left out: {rule}"
+    write(plain(f"{inside}: {said}{'' if there else '; it is not there now'}"))
     return 0
 
 

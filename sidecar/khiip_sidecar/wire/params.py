@@ -47,7 +47,7 @@ class Parameter:
 
 def _view(default: str = "full") -> Parameter:
     return Parameter(
-        "view", "choice", "full records, or one flat row per capture.", default, choices=VIEWS
+        "view", "choice", "Full records, or one flat row per capture.", default, choices=VIEWS
     )
 
 
@@ -70,10 +70,10 @@ FILTERS: tuple[Parameter, ...] = (
     Parameter("folder", "folder", "Only notes below one of these folders.", many="repeat"),
     Parameter("author", "text", "Only captures by one of these authors.", many="repeat"),
     Parameter(
-        "since", "time", "Recorded at or after: 2025, 2025-01-31, an RFC 3339 time, or 7d ago."
+        "since", "time", "Recorded at or after: 2025, 2025-01-31, an RFC 3339 time, or an age: 7d."
     ),
     Parameter(
-        "until", "time", "Recorded up to the end of: 2025, 2025-01-31; before a time, or 7d ago."
+        "until", "time", "Recorded up to the end of: 2025, 2025-01-31; before a time or an age: 7d."
     ),
     Parameter("include_archived", "flag", "Archived captures too.", default=False),
 )
