@@ -20,6 +20,14 @@ MAX_HEAD_BYTES = 256 * 1024
 FIRST_REQUEST_SECONDS = 20.0
 
 
+UNREADABLE = HttpError(
+    400,
+    "bad_request",
+    f"The request is not valid HTTP/1.1, or its head is over {MAX_HEAD_BYTES} bytes.",
+    hint="Send one Host header, percent-encode the address, and keep it short.",
+)
+
+
 class Server(uvicorn.Server):
     """Leaves signals to us: uvicorn raises them again after its own shutdown, which would end
     the process before the index is closed. `when_started` is called once requests are taken."""
@@ -49,7 +57,7 @@ class Protocol(H11Protocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        body = to_json(error_body(_not_http(msg)))
+        body = to_json(error_body(UNREADABLE))
         headers = [*JSON_HEADERS, (b"connection", b"close"), (b"content-length", b"%d" % len(body))]
         lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in headers)]
         self.transport.write(b"\r\n".join([*lines, b"", body]))
@@ -57,15 +65,6 @@ class Protocol(H11Protocol):
 
     def _unsupported_upgrade_warning(self) -> None:
         """An upgrade that is not served is answered as the plain request that it also is."""
-
-
-def _not_http(msg: str) -> HttpError:
-    return HttpError(
-        400,
-        "bad_request",
-        f"{msg.rstrip('.')}: it is no HTTP/1.1, or its head is over {MAX_HEAD_BYTES} bytes.",
-        hint="Send one Host header, percent-encode the address, and keep it short.",
-    )
 
 
 def _config(app: App) -> uvicorn.Config:
