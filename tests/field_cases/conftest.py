@@ -58,10 +58,15 @@ class Case(Khiipd):
         return found
 
     @contextmanager
-    def http(self) -> Iterator[TestClient]:
-        """The service over this index, with its key, first sync not run."""
+    def http(self, *, loaded: bool = False) -> Iterator[TestClient]:
+        """The service over this index, with its key; its first sync is not run.
+
+        `loaded` has model and vectors in memory, as a sidecar has them a moment after its start.
+        """
         with VaultIndex.open(self.settings, write=True, role="serve") as index:
             worker = IndexWorker(Syncer(index, self.embedder), lambda: warm(index, self.embedder))
+            if loaded:
+                warm(index, self.embedder)
             service = RecallService(index, self.embedder, worker=worker)
             app = make_app(Operations(service), Access(("127.0.0.1",), lambda: KEY))
             auth = {"Authorization": f"Bearer {KEY}"}
