@@ -81,3 +81,15 @@ def test_an_index_that_may_not_be_opened_is_no_missing_index(
     monkeypatch.setattr(Path, "is_file", refused)
     with pytest.raises(KhiipError, match="may not be read"):
         VaultIndex.open(settings)
+
+
+def test_an_index_on_a_read_only_disk_is_read_without_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_vault(tmp_path / "vault", {"a.md": "a"})
+    VaultIndex.open(settings, write=True).close()
+    before = {path.name for path in settings.state.iterdir()}
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with VaultIndex.open(settings) as index:
+        assert index.counts().notes == 0
+        assert {path.name for path in settings.state.iterdir()} == before

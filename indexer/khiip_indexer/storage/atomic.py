@@ -85,12 +85,17 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full(path)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return StorageError(
-            f"The index folder {path.parent} may not be written.",
-            hint="Check its permissions, or choose another place with --state-dir.",
-            code="index_not_writable",
-        )
+        return not_writable(path)
     return StorageError(f"Writing {path.name} failed: {error.strerror or error}.")
+
+
+def not_writable(path: Path) -> StorageError:
+    """The sentence for a folder that only others may write."""
+    return StorageError(
+        f"The index folder {path.parent} may not be written.",
+        hint="Check its permissions, or choose another place with --state-dir.",
+        code="index_not_writable",
+    )
 
 
 def disk_full(path: Path) -> StorageError:

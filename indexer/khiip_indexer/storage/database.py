@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from khiip_indexer.errors import IndexMissing, StorageError
-from khiip_indexer.storage.atomic import disk_full, is_full
+from khiip_indexer.storage.atomic import disk_full, is_full, not_writable
 from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
 
 DATABASE_FILE = "cache.sqlite"
@@ -87,6 +88,8 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
     # Where a full disk leaves no room for the log's own index, SQLite calls it an I/O error.
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and is_full(path.parent)):
         return disk_full(path)
+    if code == sqlite3.SQLITE_READONLY:
+        return not_writable(path)
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return StorageError(
             "The index stayed busy for ten seconds.",
@@ -136,11 +139,20 @@ def _open_reader(path: Path) -> sqlite3.Connection:
     if not known:
         raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
     with translated(path):
-        return connect(path, "ro")
+        return connect(path, "ro" if _needs_log(path) else "ro&immutable=1")
+
+
+def _needs_log(path: Path) -> bool:
+    """Whether to read by way of the write-ahead log.
+
+    To do so, SQLite makes the log's files where there are none, which fails on a read-only disk
+    and in another user's folder. Without a log nobody writes, so the file can be read as it is.
+    """
+    return os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists()
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection with the settings that all of ours have; `mode` is SQLite's `ro` or `rwc`."""
+    """A connection with the settings that all of ours have; `mode` as in SQLite's addresses."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
