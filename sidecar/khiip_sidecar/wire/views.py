@@ -108,10 +108,12 @@ def importance_of(record: CaptureRecord) -> tuple[float, str]:
 
 
 def lean_hit(record: CaptureRecord, score: float, *, weak: bool, excerpt_chars: int) -> Json:
+    """A lean row with its score."""
     return _marked(lean_row(record, excerpt_chars) | {"score": score}, weak)
 
 
 def full_hit(capture: Json, score: float, *, weak: bool) -> Json:
+    """A full capture beside its score."""
     return _marked({"capture": capture, "score": score}, weak)
 
 
@@ -165,6 +167,7 @@ def search_envelope(
 
 
 def counts_view(counts: IndexCounts) -> Json:
+    """How much of the vault can be found."""
     return {
         "notes": counts.notes,
         "searchable_by_text": counts.searchable_by_text,
@@ -205,6 +208,7 @@ def _extractor(source: str, partial: Mapping[str, int]) -> Json:
 def meta_view(
     settings: Settings, address: tuple[str, int], model: ModelIdentity, version: str, schema: int
 ) -> Json:
+    """What a client must know before it asks: version, settings, model."""
     host, port = address
     return {
         "version": version,
