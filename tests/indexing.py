@@ -24,6 +24,14 @@ def reindex(
         return Syncer(index, embedder).run(full=full, accept_deletions=accept_deletions)
 
 
+def settle(settings: Settings, embedder: FakeEmbedder) -> SyncReport:
+    """Run until nothing is left for a next run: new file names take a second one."""
+    report = reindex(settings, embedder)
+    while report.renamed:
+        report = reindex(settings, embedder)
+    return report
+
+
 def found(
     settings: Settings, query: str, filters: Filters | None = None, limit: int = 10
 ) -> list[str]:

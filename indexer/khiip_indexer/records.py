@@ -132,7 +132,8 @@ class Progress:
 class SyncReport:
     """What one sync did, in notes; `embedded` and `failed` count texts given to the model.
 
-    `pending` counts notes that still lack a vector, `outdated` notes whose bytes are the same and
+    `pending` counts notes that still lack a vector, `renamed` those whose vectors know an older
+    name of the file until the next sync, `outdated` notes whose bytes are the same and
     that are to be read anew because the model or the program has changed, `with_problems` notes
     that have any problem; `problems` are those that this sync met. `complete` is false when it
     was stopped early.
@@ -147,6 +148,7 @@ class SyncReport:
     embedded: int = 0
     failed: int = 0
     pending: int = 0
+    renamed: int = 0
     with_problems: int = 0
     problems: tuple[Problem, ...] = ()
     seconds: float = 0.0

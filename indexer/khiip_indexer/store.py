@@ -16,16 +16,13 @@ from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Pr
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A capture with everything that follows from it: what one `put` writes.
-
-    `passages` is None when the note was only moved: the vectors it has stay its own.
-    """
+    """A capture with everything that follows from it: what one `put` writes."""
 
     capture: Capture
     payload_json: str
     excerpt: str
     excerpt_from: str
-    passages: Sequence[Passage] | None
+    passages: Sequence[Passage]
     fingerprint: Fingerprint
     content_hash: bytes
 
@@ -55,14 +52,21 @@ def text_key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def put(connection: sqlite3.Connection, model: str, note: Projected) -> int:
-    """Store a capture under its path, in place of what was there; returns its row."""
+def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: bool = False) -> int:
+    """Store a capture under its path, in place of what was there; returns its row.
+
+    A note that only moved keeps the vectors it has. Where its title is its file name they lack
+    the new name's meaning: it is marked as renamed, and the next sync takes that in.
+    """
     row = int(connection.execute(_PUT, _values(note)).fetchone()[0])
     connection.execute("INSERT OR REPLACE INTO payloads VALUES (?, ?)", (row, note.payload_json))
     _put_facets(connection, row, note.capture)
     put_problems(connection, note.capture.path, "note", note.capture.problems)
-    if note.passages is not None:
-        _put_passages(connection, model, row, note.passages)
+    keys = [text_key(passage.text) for passage in note.passages]
+    renamed = moved and set(keys) != _keys_of(connection, row)
+    connection.execute("UPDATE captures SET renamed = ? WHERE row = ?", (renamed, row))
+    if not moved:
+        _put_passages(connection, model, row, note.passages, keys)
         put_meta(connection, "pending", "yes")
     return row
 
@@ -121,11 +125,14 @@ def _put_facets(connection: sqlite3.Connection, row: int, capture: Capture) -> N
 
 
 def _put_passages(
-    connection: sqlite3.Connection, model: str, row: int, passages: Sequence[Passage]
+    connection: sqlite3.Connection,
+    model: str,
+    row: int,
+    passages: Sequence[Passage],
+    keys: Sequence[bytes],
 ) -> None:
     before = _keys_of(connection, row)
     connection.execute("DELETE FROM passages WHERE row = ?", (row,))
-    keys = [text_key(passage.text) for passage in passages]
     connection.executemany(
         "INSERT INTO passages (row, ordinal, key, heading, line, text) VALUES (?, ?, ?, ?, ?, ?)",
         [

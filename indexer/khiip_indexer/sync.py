@@ -15,6 +15,7 @@ from khiip_indexer.errors import NotFound
 from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
+from khiip_indexer.storage import queries
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
@@ -112,9 +113,10 @@ class Syncer:
         progress(Progress("scan", 0, 0))
         todo = work.plan_work(self._index)
         with self._database.write() as connection:
-            redated = self._ages.refresh(connection)
-        if reread_all or redated:
-            todo = todo.rereading(None if reread_all else redated)
+            again = self._ages.refresh(connection)
+        again |= queries.renamed(self._database.read())
+        if reread_all or again:
+            todo = todo.rereading(None if reread_all else again)
         return todo if accept_deletions else todo.braked()
 
     def _take_text(self, todo: Work, progress: Watch) -> list[Problem]:
@@ -175,6 +177,7 @@ class Syncer:
             embedded=tally.embedded if tally else 0,
             failed=tally.failed if tally else 0,
             pending=work.pending_notes(self._index),
+            renamed=len(queries.renamed(self._database.read())),
             with_problems=int(found.fetchone()[0]),
             problems=tuple(problems),
             complete=not self._stop.is_set(),

@@ -72,6 +72,22 @@ def test_a_rename_or_move_embeds_nothing(
     assert "a.md" not in found(settings, "harbour lamps", limit=100)
 
 
+def test_the_meaning_of_a_new_file_name_is_taken_in_by_the_next_run(
+    tmp_path: Path, embedder: FakeEmbedder
+) -> None:
+    settings = make_vault(tmp_path / "v", {"Untitled.md": "body", "h.md": "# Heading\n\nbody"})
+    reindex(settings, embedder)
+    (settings.vault / "Untitled.md").rename(settings.vault / "Quipu.md")
+    (settings.vault / "h.md").rename(settings.vault / "other.md")
+    report = reindex(settings, embedder)
+    assert (report.embedded, report.renamed) == (0, 1)
+    report = reindex(settings, embedder)
+    assert (report.embedded, report.renamed) == (1, 0)
+    assert "Quipu" in embedder.texts[0]
+    assert found(settings, "quipu")[0] == "Quipu.md"
+    assert reindex(settings, embedder).embedded == 0
+
+
 def test_content_that_comes_back_embeds_nothing(tmp_path: Path, embedder: FakeEmbedder) -> None:
     settings = make_vault(tmp_path / "v", {"a.md": "on the main branch"})
     reindex(settings, embedder)

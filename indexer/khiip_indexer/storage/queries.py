@@ -274,3 +274,8 @@ def failed_notes(connection: sqlite3.Connection, model: str) -> list[Problem]:
         )
         for path, line, reason, attempts in rows
     ]
+
+
+def renamed(connection: sqlite3.Connection) -> set[str]:
+    """Notes whose vectors were made under another file name that was their title."""
+    return {path for (path,) in connection.execute("SELECT path FROM captures WHERE renamed = 1")}

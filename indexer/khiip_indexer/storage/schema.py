@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS captures (
     next_id TEXT,
     head_id TEXT NOT NULL,
     is_head INTEGER NOT NULL DEFAULT 1,
+    renamed INTEGER NOT NULL DEFAULT 0,
     host TEXT,
     layer TEXT,
     altitude TEXT,
@@ -65,6 +66,8 @@ CREATE INDEX IF NOT EXISTS captures_with_pointers ON captures (row)
     WHERE superseded_by IS NOT NULL OR supersedes <> '[]';
 CREATE INDEX IF NOT EXISTS captures_in_chains ON captures (row)
     WHERE is_head = 0 OR next_id IS NOT NULL;
+
+CREATE INDEX IF NOT EXISTS captures_renamed ON captures (path) WHERE renamed = 1;
 
 CREATE TABLE IF NOT EXISTS payloads (
     row INTEGER PRIMARY KEY REFERENCES captures (row) ON DELETE CASCADE,

@@ -28,8 +28,6 @@ def project(
     fingerprint: Fingerprint,
     vault_name: str,
     window: Window,
-    *,
-    keep_passages: bool = False,
 ) -> Projected:
     """Read a note into its capture, payload, excerpt and passages."""
     capture = read_capture(note, vault_name)
@@ -39,7 +37,7 @@ def project(
         payload_json=payloads.payload_json(capture.payload),
         excerpt=excerpt(primary),
         excerpt_from=excerpt_from,
-        passages=None if keep_passages else passages_of(capture, window),
+        passages=passages_of(capture, window),
         fingerprint=fingerprint,
         content_hash=content_hash(note.raw),
     )

@@ -70,7 +70,7 @@ class TextPhase:
     def _project(self, files: Sequence[FileSeen]) -> list[Outcome]:
         return [self._project_one(path, seen) for path, seen in files]
 
-    def _project_one(self, path: str, seen: Fingerprint, *, keep_passages: bool = False) -> Outcome:
+    def _project_one(self, path: str, seen: Fingerprint) -> Outcome:
         try:
             raw, cut = self._index.vault.read(path)
         except NotFound:
@@ -83,11 +83,12 @@ class TextPhase:
             seen,
             self._index.settings.vault_name,
             self._window,
-            keep_passages=keep_passages,
         )
         return _with_problem(projected, _too_large(path)) if cut else projected
 
-    def _put(self, connection: sqlite3.Connection, batch: Iterable[Outcome]) -> list[Problem]:
+    def _put(
+        self, connection: sqlite3.Connection, batch: Iterable[Outcome], *, moved: bool = False
+    ) -> list[Problem]:
         problems: list[Problem] = []
         touched: set[str] = set()
         for item in batch:
@@ -101,7 +102,7 @@ class TextPhase:
             path = item.capture.path
             touched |= store.ids_at(connection, path)
             store.put_problems(connection, path, "file", [])
-            store.put(connection, self._model, item)
+            store.put(connection, self._model, item, moved=moved)
             touched |= store.ids_at(connection, path)
             problems += item.capture.problems
         settle.settle_ids(connection, touched)
@@ -112,8 +113,8 @@ class TextPhase:
         for old, new, _ in moved:
             touched |= store.ids_at(connection, old)
             store.move(connection, old, new)
-        batch = [self._project_one(new, seen, keep_passages=True) for _, new, seen in moved]
-        problems = self._put(connection, batch)
+        batch = self._project([(new, seen) for _, new, seen in moved])
+        problems = self._put(connection, batch, moved=True)
         settle.settle_ids(connection, touched)
         return problems
 

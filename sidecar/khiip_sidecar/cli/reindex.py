@@ -102,7 +102,8 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
         _write_report(report)
     code = EXIT_PROBLEMS if report.with_problems or report.failed else 0
     # A folder with a model may change without a trace in the vault, so there is always a look.
-    settled = report.complete and not (report.pending or report.failed or settings.model_dir)
+    left = report.pending or report.renamed or report.failed
+    settled = report.complete and not (left or settings.model_dir)
     if sidecar is None and settled:
         said = f"{_counted_notes(report)} (nothing changed)"
         glance.remember(str(settings.state), look, _look(settings), code, said)

@@ -256,4 +256,5 @@ def report_view(report: SyncReport) -> Json:
         "seconds": round(report.seconds, 3),
         "complete": report.complete,
         "outdated": report.outdated,
+        "renamed": report.renamed,
     }
