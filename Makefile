@@ -33,8 +33,8 @@ lint: $(VENV)/.dev ## ruff's rules
 types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev ## measure everything that the README claims
-	$(BIN)/python tests/bench/run.py
+bench: $(VENV)/.dev .cache/bench/.ready ## measure everything that the README claims
+	$(BIN)/python tests/bench/run.py --st-python .cache/bench/bin/python --update-readme
 
 goldens: $(VENV)/.dev ## write fixtures/api anew from what the service says
 	KHIIP_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/sidecar/test_golden.py
@@ -51,6 +51,11 @@ wheel: $(VENV)/.dev ## build the wheel into dist/
 
 clean: ## remove everything that the verbs above made
 	rm -rf $(VENV) .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis $(SAMPLE)/.khiip
+
+.cache/bench/.ready: requirements-bench.txt
+	$(PYTHON) -m venv .cache/bench
+	.cache/bench/bin/python -m pip install -q -r requirements-bench.txt
+	@touch $@
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

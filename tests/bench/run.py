@@ -85,15 +85,12 @@ def middle_vault(bench: Bench) -> Path:
 
 def embedding(bench: Bench) -> None:
     """Speed and quality of the model, by its own script."""
-    command = [sys.executable, str(Path(__file__).with_name("embedding.py"))]
+    rows = bench.work / "embedding.json"
+    command = [sys.executable, str(Path(__file__).with_name("embedding.py")), "--rows", str(rows)]
     if bench.st_python:
         command += ["--st-python", bench.st_python]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    print(done.stdout, flush=True)
-    for line in done.stdout.splitlines():
-        if line.startswith("| ") and not line.startswith(("| ---", "| what")):
-            what, measured, *held_to = [cell.strip() for cell in line.strip("|").split("|")]
-            bench.rows.append((what, measured, held_to[0] if held_to else ""))
+    subprocess.run(command, check=True)
+    bench.rows += [tuple(row) for row in json.loads(rows.read_text(encoding="utf-8"))]
 
 
 def share(bench: Bench) -> None:
