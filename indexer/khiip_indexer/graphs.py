@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from khiip_indexer import native, store
+from khiip_indexer import store
 from khiip_indexer.storage.atomic import digest, write_through
 from khiip_indexer.storage.database import CORRUPT, Database
 from khiip_indexer.storage.manifest import Manifest, matches, read_manifest, write_manifest
@@ -76,6 +76,8 @@ class GraphKeeper:
     def _graph(self, model: ModelIdentity) -> Graph | None:
         """The graph: from its file when that is whole, else built; None without hnswlib."""
         try:
+            from khiip_indexer import native
+
             native.require("hnswlib", self._cache)
             return self._from_file(model) or self._built(model)
         except ImportError as error:

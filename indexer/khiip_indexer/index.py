@@ -14,7 +14,6 @@ from khiip_indexer.disk import glance
 from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.errors import IndexMissing, NotFound, VaultError
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.lock import Role, WriterLock
 from khiip_indexer.records import (
     CaptureRecord,
     Filters,
@@ -24,10 +23,8 @@ from khiip_indexer.records import (
 )
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
-from khiip_indexer.storage.folder import prepare
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
-from khiip_indexer.storage.salvage import salvage
 from khiip_indexer.store import get_meta, identity_of
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_indexer.vault import Vault
@@ -35,6 +32,7 @@ from khiip_indexer.vault import Vault
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
     from khiip_indexer.graphs import GraphKeeper
+    from khiip_indexer.lock import Role, WriterLock
     from khiip_indexer.vectors import Vector
 
 
@@ -49,6 +47,8 @@ class VaultIndex:
         self._making_graphs = threading.Lock()
         self._lock = lock
         self._memo = Memo()
+        self._model_text: str | None = None
+        self._model: ModelIdentity | None = None
 
     @classmethod
     def open(cls, settings: Settings, *, write: bool = False, role: Role = "reindex") -> VaultIndex:
@@ -60,6 +60,8 @@ class VaultIndex:
         if not write:
             check_owner(settings)
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
+        from khiip_indexer.storage.folder import prepare
+
         lock = prepare(settings, role)
         try:
             return cls(settings, _writable(settings), lock)
@@ -112,7 +114,10 @@ class VaultIndex:
     def model(self) -> ModelIdentity | None:
         """The model that made the vectors, or None before the first one."""
         known = self.meta("model")
-        return identity_of(known) if known else None
+        if known != self._model_text:
+            self._model_text = known
+            self._model = identity_of(known) if known else None
+        return self._model
 
     def search(
         self,
@@ -245,6 +250,8 @@ class VaultIndex:
 
 def _writable(settings: Settings) -> Database:
     """The cache, opened for writing; what could be saved of a damaged one is taken over."""
+    from khiip_indexer.storage.salvage import salvage
+
     database = Database(settings.state / DATABASE_FILE, writable=True)
     try:
         with database.write() as connection:

@@ -16,6 +16,7 @@ from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
 from khiip_indexer.storage import queries
+from khiip_indexer.storage.database import translated
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
@@ -74,15 +75,20 @@ class Syncer:
         """
         self._stop.clear()
         started = time.monotonic()
+        with translated(self._database.path):
+            report, kept = self._run(full, accept_deletions, progress)
+        if kept:
+            raise work.brake(kept)
+        return replace(report, seconds=time.monotonic() - started)
+
+    def _run(self, full: bool, accept_deletions: bool, progress: Watch) -> tuple[SyncReport, int]:
         reread_all = self._adopt(self._embedder.identity) or full
         todo = self._plan(reread_all, accept_deletions, progress)
         problems = self._take_text(todo, progress)
         tally = self._take_vectors(progress)
         report = self._report(todo, problems, tally)
         self._finish(report, todo, progress)
-        if todo.kept:
-            raise work.brake(len(todo.kept))
-        return replace(report, seconds=time.monotonic() - started)
+        return report, len(todo.kept)
 
     def refetch(self, path: str) -> None:
         """Read, project and embed one note again in place, whatever failed before."""

@@ -223,3 +223,21 @@ def test_verify_names_what_is_wrong(settings: Settings) -> None:
     assert "not the text" in reasons
     assert "wrong length" in reasons
     assert "not the one that the manifest describes" in reasons
+
+
+@pytest.mark.parametrize(
+    "change", ["DROP TABLE git_dates", "ALTER TABLE captures RENAME COLUMN renamed TO other"]
+)
+def test_tables_that_are_not_ours_are_said_as_damage_and_mended_by_the_next_run(
+    settings: Settings, change: str
+) -> None:
+    connection = sqlite3.connect(settings.state / "cache.sqlite")
+    connection.execute(change)
+    connection.close()
+    (settings.vault / "new.md").write_text("new")
+    with pytest.raises(StorageError, match=r"cache\.sqlite could not be used") as caught:
+        reindex(settings, FakeEmbedder())
+    assert "khiipd reindex" in (caught.value.hint or "")
+    embedder = FakeEmbedder()
+    assert reindex(settings, embedder).added == 41
+    assert embedder.texts == ["new"]

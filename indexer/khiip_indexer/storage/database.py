@@ -81,6 +81,8 @@ def translated(path: Path) -> Iterator[None]:
 
 DAMAGE_MARK = "damaged"
 _DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# What SQLite says of a table that somebody else made, or that is not there.
+_FOREIGN = ("no such table", "no such column", "table ")
 
 
 def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
@@ -96,7 +98,7 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
             hint="Another process is writing a lot; try again in a moment.",
             code="index_busy",
         )
-    if code in _DAMAGE_CODES:
+    if code in _DAMAGE_CODES or str(error).startswith(_FOREIGN):
         # Reading every page at each start would be slow: the next writer looks because of this.
         with suppress(OSError):
             path.with_name(DAMAGE_MARK).touch()
@@ -199,9 +201,30 @@ def looks_like_database(path: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file is a database that SQLite can read throughout."""
+    """Whether SQLite can read the file throughout, and finds the tables that we make.
+
+    A newer version's file is not ours to judge.
+    """
     try:
         with closing(connect(path, "ro")) as connection:
-            return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
+            if connection.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
+                return False
+            return _version(connection) > SCHEMA_VERSION or _layout(connection) == _our_layout()
     except sqlite3.Error:
         return False
+
+
+def _our_layout() -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(TABLES)
+        return _layout(fresh)
+
+
+def _layout(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Every (table, column)."""
+    return set(
+        connection.execute(
+            "SELECT m.name, p.name FROM sqlite_master m, pragma_table_info(m.name) p "
+            "WHERE m.type = 'table'"
+        )
+    )
