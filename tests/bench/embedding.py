@@ -33,7 +33,8 @@ from khiip_indexer.model.wordpieces import WordPieces
 ROOT = Path(__file__).parents[2]
 COLLECTIONS = Path(os.environ.get("KHIIP_SHARED", ROOT.parent / "shared")) / "collections"
 SAMPLE = ROOT / "fixtures" / "vaults" / "sample"
-RANKED = ("cranfield", "cisi")
+LABELS = {"cranfield": "Cranfield", "cisi": "CISI"}
+RANKED = tuple(LABELS)
 BATCHES = (1, 4, 32)
 DEPTH = 10
 
@@ -249,7 +250,7 @@ def report_ranking(contenders: dict[str, Embed]) -> list[Row]:
                 f"{name:12}{label:32}nDCG@10 {gain:.4f}   cosine to the first: "
                 f"mean {cosines.mean():.4f} least {cosines.min():.4f}"
             )
-            rows.append((f"nDCG@10 on {name.capitalize()}: {label}", f"{gain:.4f}", ""))
+            rows.append((f"nDCG@10 on {LABELS[name]}: {label}", f"{gain:.4f}", ""))
     return rows
 
 
