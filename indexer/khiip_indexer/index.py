@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ from khiip_indexer.records import (
     Ranking,
 )
 from khiip_indexer.storage import queries
+from khiip_indexer.storage.access_rows import Tally
+from khiip_indexer.storage.accesses import AccessLog
 from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
@@ -47,6 +49,7 @@ class VaultIndex:
         self._making_graphs = threading.Lock()
         self._lock = lock
         self._memo = Memo()
+        self._accesses = AccessLog(settings.state)
         self._model_text: str | None = None
         self._model: ModelIdentity | None = None
 
@@ -71,6 +74,7 @@ class VaultIndex:
 
     def close(self) -> None:
         """Close the files and let the next writer in."""
+        self._accesses.close()
         self.database.close()
         if self._lock is not None:
             self._lock.release()
@@ -225,6 +229,17 @@ class VaultIndex:
         """What is wrong, by path and line."""
         with translated(self.database.path):
             return queries.problems(self._read(), path=path, limit=limit)
+
+    def record_access(self, ids: Sequence[str]) -> None:
+        """Count one access now for each of these captures, also from a process that only reads.
+
+        Raises StorageError where the index folder cannot be written.
+        """
+        self._accesses.record(ids)
+
+    def accesses(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
+        """How often these captures (or all) were read and when last; those never read are left."""
+        return self._accesses.tallies(ids)
 
     def counts(self) -> IndexCounts:
         """How much of the vault can be found, and how; counted again only after a change."""

@@ -98,7 +98,7 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
             hint="Another process is writing a lot; try again in a moment.",
             code="index_busy",
         )
-    if code in _DAMAGE_CODES or str(error).startswith(_FOREIGN):
+    if is_damage(error):
         # Reading every page at each start would be slow: the next writer looks because of this.
         with suppress(OSError):
             path.with_name(DAMAGE_MARK).touch()
@@ -106,6 +106,14 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
         f"The index file {path.name} could not be used: {error}.",
         hint="Run khiipd reindex: it repairs or rebuilds the index from the notes.",
         code="index_damaged",
+    )
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether SQLite says that the file, or what is in it, is not what we wrote."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in _DAMAGE_CODES or (
+        isinstance(error, sqlite3.Error) and str(error).startswith(_FOREIGN)
     )
 
 
@@ -124,7 +132,7 @@ def _open_writer(path: Path) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection) -> None:
     version = _version(connection)
     if version > SCHEMA_VERSION:
-        raise _newer()
+        raise newer_version()
     if version < SCHEMA_VERSION:
         connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
@@ -141,16 +149,17 @@ def _open_reader(path: Path) -> sqlite3.Connection:
     if not known:
         raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
     with translated(path):
-        return connect(path, "ro" if _needs_log(path) else "ro&immutable=1")
+        return connect(path, reading_mode(path))
 
 
-def _needs_log(path: Path) -> bool:
-    """Whether to read by way of the write-ahead log.
+def reading_mode(path: Path) -> str:
+    """How to open a file for reading: by way of the write-ahead log, or as it is.
 
-    To do so, SQLite makes the log's files where there are none, which fails on a read-only disk
-    and in another user's folder. Without a log nobody writes, so the file can be read as it is.
+    For the former SQLite makes the log's files where there are none, which fails on a read-only
+    disk and in another user's folder. Without a log nobody writes.
     """
-    return os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists()
+    logged = os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists()
+    return "ro" if logged else "ro&immutable=1"
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -174,7 +183,7 @@ def _require_current(connection: sqlite3.Connection) -> None:
     with translated(Path(DATABASE_FILE)):
         version = _version(connection)
     if version > SCHEMA_VERSION:
-        raise _newer()
+        raise newer_version()
     if version < SCHEMA_VERSION:
         raise IndexMissing("This vault's index is not finished.", hint="Run khiipd reindex.")
 
@@ -183,9 +192,10 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _newer() -> IndexMissing:
+def newer_version(made: str = "this index") -> IndexMissing:
+    """The sentence for a file of a version that is not written yet."""
     return IndexMissing(
-        "A newer version of Khiip made this index.",
+        f"A newer version of Khiip made {made}.",
         hint="Update Khiip, or delete the vault's .khiip folder and run khiipd reindex.",
         code="index_from_newer_version",
     )

@@ -1,0 +1,195 @@
+"""The access log: when each capture was read. The user's history, so it has a file of its own."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from khiip_indexer.storage import access_rows as rows
+from khiip_indexer.storage.access_rows import Renames, Tally
+from khiip_indexer.storage.database import (
+    CORRUPT,
+    connect,
+    is_damage,
+    newer_version,
+    reading_mode,
+    translated,
+)
+
+ACCESS_FILE = "access.sqlite"
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_VERSION = 1
+
+
+class AccessLog:
+    """Read and written by every process of a vault; each write is one short transaction.
+
+    A file that SQLite cannot read is set aside as `access.sqlite.corrupt`, and what can be read
+    of it is taken over. StorageError where the folder cannot be written or read.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / ACCESS_FILE
+        self._guard = threading.RLock()
+        self._connections: dict[bool, sqlite3.Connection] = {}
+
+    def record(self, ids: Sequence[str], at: int | None = None) -> None:
+        """Count one access for each of these captures, `at` milliseconds since 1970 (now)."""
+        moment = time.time_ns() // 1_000_000 if at is None else at
+
+        def count(connection: sqlite3.Connection) -> None:
+            device = rows.device(connection)
+            for capture_id in ids:
+                rows.insert(connection, capture_id, moment, device)
+                rows.fold(connection, capture_id, device)
+
+        if ids:
+            self._write(count)
+
+    def tallies(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
+        """What was read, by id, of these captures or of all; one never read is not in it."""
+
+        def select(connection: sqlite3.Connection) -> dict[str, Tally]:
+            if ids is None:
+                return rows.tallies(connection, "", ())
+            found: dict[str, Tally] = {}
+            for capture_id in ids:
+                found |= rows.tallies(connection, "WHERE id = ?1", (capture_id,))
+            return found
+
+        return self._read(select, {})
+
+    def times(self, capture_id: str) -> list[int]:
+        """The newest accesses of one capture, newest first, in milliseconds since 1970."""
+
+        def select(connection: sqlite3.Connection) -> list[int]:
+            return rows.times(connection, capture_id)
+
+        return self._read(select, [])
+
+    def follow(self, source: str, batches: Sequence[tuple[int, Renames]]) -> None:
+        """Let accesses follow captures to their new ids: numbered batches of (old, new).
+
+        `source` is who numbers them; what was followed before is not followed again.
+        """
+
+        def follow(connection: sqlite3.Connection) -> None:
+            key = f"followed:{source}"
+            done = int(rows.meta(connection, key) or 0)
+            for number, pairs in batches:
+                if number > done:
+                    rows.rename(connection, pairs)
+            connection.execute("DELETE FROM meta WHERE key LIKE 'followed:%'")
+            rows.put_meta(connection, key, str(max(done, batches[-1][0])))
+
+        if batches and self._path.exists():
+            self._write(follow)
+
+    def close(self) -> None:
+        """Close the file; a later call opens it again."""
+        with self._guard:
+            for connection in self._connections.values():
+                connection.close()
+            self._connections.clear()
+
+    def _write(self, change: Callable[[sqlite3.Connection], None]) -> None:
+        def whole(connection: sqlite3.Connection) -> None:
+            with _transaction(connection):
+                change(connection)
+
+        self._attempt(whole, write=True)
+
+    def _read(self, select: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+        return self._attempt(select, write=False) if self._path.exists() else nothing
+
+    def _attempt(self, use: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
+        with self._guard, translated(self._path):
+            try:
+                return use(self._connection(write=write))
+            except (sqlite3.Error, IsADirectoryError) as error:
+                if not is_damage(error) and not self._path.is_dir():
+                    raise
+                self.close()
+                _renew(self._path)
+                return use(self._connection(write=write))
+
+    def _connection(self, *, write: bool) -> sqlite3.Connection:
+        known = self._connections.get(write)
+        if known is None:
+            mode = "rwc" if write else reading_mode(self._path)
+            known = self._connections[write] = _opened(self._path, mode)
+        return known
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    connection = connect(path, mode)
+    try:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        _refuse_newer(path, version)
+        if mode == "rwc" and version < _VERSION:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {rows.TABLES} PRAGMA user_version = {_VERSION}; COMMIT;"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    if version > _VERSION:
+        raise newer_version(path.name)
+
+
+def _renew(path: Path) -> None:
+    """Set a file aside that cannot be read, and take over what can be read of it after all."""
+    aside = path.with_name(path.name + CORRUPT)
+    _log.warning("%s cannot be read; it is kept as %s", path.name, aside.name)
+    if path.is_dir() or not _is_whole(path):
+        for suffix in ("", "-wal", "-shm"):
+            if (file := path.with_name(path.name + suffix)).exists():
+                file.replace(path.with_name(aside.name + suffix))
+    with closing(_opened(path, "rwc")) as connection, _transaction(connection):
+        for capture_id, at, device in _rows(aside, "SELECT id, at, device FROM accesses"):
+            connection.execute(
+                "INSERT OR IGNORE INTO accesses VALUES (?, ?, ?)", (capture_id, at, device)
+            )
+        for row in _rows(aside, "SELECT id, device, count, until FROM folded"):
+            connection.execute(rows.ADD_FOLDED, row)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether another process has put a new file there in the meantime."""
+    try:
+        with closing(connect(path, "ro")) as connection:
+            connection.execute("SELECT COUNT(*) FROM accesses")
+            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+    except sqlite3.Error:
+        return False
+
+
+def _rows(path: Path, sql: str) -> Iterator[tuple[object, ...]]:
+    try:
+        with closing(connect(path, "ro")) as connection:
+            yield from connection.execute(sql)
+    except sqlite3.Error as error:
+        _log.warning("part of the access log could not be read: %s", error)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
