@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from khiip_indexer.disk.ignore import NODE_MODULES, IgnoreRules
-from khiip_indexer.disk.path_text import decode_path, encode_path
+from khiip_indexer.disk.ignore import IgnoreRules, rules_stamp
+from khiip_indexer.disk.patience import GaveUp, Patience
+from khiip_indexer.disk.walk import SUFFIX, Walk, fingerprint_of, is_offline
 from khiip_indexer.errors import NotFound, PathOutsideVault, ReservedFolder, UsageError, VaultError
 from khiip_indexer.types import Fingerprint, Problem
 
 MAX_NOTE_BYTES = 20 * 1024 * 1024
-_SUFFIX = ".md"
-_INODE_BITS = (1 << 63) - 1
+READ_SECONDS = 3.0
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
 _DOTS = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
-# File-provider flags of macOS and Windows for a file whose content is still in the cloud.
-_DATALESS = 0x40000000
-_RECALL = 0x00001000 | 0x00400000
 
 
 class Vault:
@@ -35,37 +32,61 @@ class Vault:
         self, root: Path, excludes: Sequence[str] = (), follow_symlinks: bool = False
     ) -> None:
         self.root = root.absolute()
-        self.problems: list[Problem] = []
-        self.offline: set[str] = set()
         self._excludes = tuple(excludes)
         self._follow = follow_symlinks
-        self._real = os.path.realpath(self.root)
         if not self.root.is_dir():
             raise VaultError(
                 f"There is no vault folder at {self.root}.", hint="Check the path given as vault."
             )
-        self._rules = self._load_rules()
+        self._patience = Patience()
+        self._start()
 
     @property
     def name(self) -> str:
         """The vault's name, as Obsidian shows it: its folder's."""
         return self.root.name
 
-    def scan(self) -> Iterator[tuple[str, Fingerprint]]:
+    @property
+    def problems(self) -> list[Problem]:
+        return self._walk.problems
+
+    @property
+    def offline(self) -> set[str]:
+        return self._walk.offline
+
+    @property
+    def linked(self) -> bool:
+        """Whether the last scan met a symlink to a folder, of which a part can tell too little."""
+        return self._walk.linked
+
+    def scan(self, under: Collection[str] | None = None) -> Iterator[tuple[str, Fingerprint]]:
         """Walk the vault: (path, fingerprint) of every note; rules are read again first.
 
-        Raises VaultError when the vault itself cannot be opened.
+        `under` limits it to these notes and folders, none of them inside another. Raises
+        VaultError when the vault itself cannot be opened.
         """
-        self._rules = self._load_rules()
-        self.offline = set()
-        for _, prefix, entries in self._walk():
-            yield from self._notes(prefix, entries)
+        self._start()
+        if under is None:
+            yield from self._walk.notes()
+            return
+        if not self.root.is_dir():
+            raise VaultError(f"The vault {self.root} cannot be opened: it is not there.")
+        for path in under:
+            yield from self._walk.notes_at(path)
 
-    def folders(self) -> Iterator[str]:
-        """Every folder that may hold notes, the vault itself ("") first."""
+    def folders(self, under: str = "") -> Iterator[str]:
+        """Every folder that may hold notes, the vault itself ("") or `under` first."""
         # A second reader, so that the problems of the last scan stay as they are.
-        for _, prefix, _ in Vault(self.root, self._excludes, self._follow)._walk():
-            yield encode_path(prefix.removesuffix("/"))
+        yield from Vault(self.root, self._excludes, self._follow)._walk.folders(under)
+
+    def rules_changed(self) -> bool:
+        """Whether a file that says what is no note was written since the last scan began."""
+        return rules_stamp(self.root) != self._stamp
+
+    def _start(self) -> None:
+        self._stamp = rules_stamp(self.root)
+        self._rules = IgnoreRules(self.root, self._excludes)
+        self._walk = Walk(self.root, self._rules, follow=self._follow)
 
     def excluded_by(self, path: str) -> str | None:
         """The rule that keeps a vault-relative path from being a note, in words; None for a note.
@@ -74,21 +95,34 @@ class Vault:
         """
         if found := self._rules.reason(path):
             return found
-        if path[-3:].lower() != _SUFFIX:
+        if path[-3:].lower() != SUFFIX:
             return "not a note: its name does not end in .md"
-        return self._symlink_reason(self._disk_path(path))
+        return self._walk.symlink_reason(self._disk_path(path))
 
     def excluded_folder_by(self, path: str) -> str | None:
         """The rule that keeps a folder and all that is in it out; None when it may hold notes."""
         if not path:
             return None
-        return self._rules.folder_reason(path) or self._symlink_reason(self._disk_path(path))
+        return self._rules.folder_reason(path) or self._walk.symlink_reason(self._disk_path(path))
 
-    def read(self, path: str, limit: int = MAX_NOTE_BYTES) -> tuple[bytes, bool]:
+    def read(
+        self, path: str, limit: int = MAX_NOTE_BYTES, patience: float = READ_SECONDS
+    ) -> tuple[bytes, bool]:
         """A note's bytes, at most `limit`, and whether there were more.
 
-        Raises NotFound when it is gone, VaultError when it is there and cannot be read.
+        Raises NotFound when it is gone, VaultError when it is there and cannot be read, or not
+        within `patience` seconds.
         """
+        try:
+            return self._patience.run(path, lambda: self._read(path, limit), patience)
+        except GaveUp as error:
+            raise VaultError(
+                f"The note {path} could not be read in time.",
+                hint="Is its drive connected? Reading it is tried again later.",
+                code="read_timeout",
+            ) from error
+
+    def _read(self, path: str, limit: int) -> tuple[bytes, bool]:
         disk = self._disk_path(path)
         status = self._stat(disk)
         if status is None:
@@ -115,7 +149,7 @@ class Vault:
     def fingerprint(self, path: str) -> Fingerprint | None:
         """The fingerprint of a note as it is now; None when it is gone or left the vault."""
         status = self._stat(self._disk_path(path))
-        return _fingerprint(status) if status is not None else None
+        return fingerprint_of(status) if status is not None else None
 
     def is_untouched(self, path: str, known: Fingerprint) -> bool:
         """Whether the file is the very one that was indexed; one look, for every hit of a search.
@@ -126,7 +160,7 @@ class Vault:
             status = os.stat(self._disk_path(path))  # noqa: PTH116
         except (OSError, ValueError):
             return False
-        return _fingerprint(status) == known
+        return fingerprint_of(status) == known
 
     def resolve(self, client_path: str) -> str:
         """The vault-relative path that a client means; "" is the vault.
@@ -149,7 +183,7 @@ class Vault:
 
     def _check_resolved(self, path: str) -> None:
         try:
-            inside = self._inside(os.path.realpath(self._disk_path(path)))
+            inside = self._walk.inside(os.path.realpath(self._disk_path(path)))
         except (OSError, ValueError) as error:
             raise UsageError(f"The path cannot be used: {error}.") from error
         if inside is None and not self._follow:
@@ -157,119 +191,8 @@ class Vault:
         if inside and any(segment.startswith(".") for segment in inside.split("/")):
             raise ReservedFolder("The path leads to a hidden folder, which holds no notes.")
 
-    def _load_rules(self) -> IgnoreRules:
-        rules = IgnoreRules(self.root, self._excludes)
-        self.problems = list(rules.problems)
-        return rules
-
-    def _walk(self) -> Iterator[tuple[str, str, list[os.DirEntry[str]]]]:
-        """(disk path, vault-relative prefix, entries) of every folder that may hold notes."""
-        todo = [(str(self.root), "")]
-        linked: set[str] = set()
-        while todo:
-            folder, prefix = todo.pop()
-            entries = self._list(folder, prefix)
-            if entries is None:
-                continue
-            yield folder, prefix, entries
-            below = [e for e in entries if e.is_dir(follow_symlinks=False) or e.is_symlink()]
-            below.sort(key=lambda entry: entry.name, reverse=True)
-            todo.extend(
-                (entry.path, f"{prefix}{entry.name}/")
-                for entry in below
-                if self._descends(entry, prefix + entry.name, linked)
-            )
-
-    def _list(self, folder: str, prefix: str) -> list[os.DirEntry[str]] | None:
-        try:
-            with os.scandir(folder) as entries:
-                return list(entries)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            if not prefix:
-                raise VaultError(f"The vault {folder} cannot be opened: {reason}.") from error
-            if not isinstance(error, FileNotFoundError | NotADirectoryError):
-                # Gone between two looks is no problem; locked is, and says nothing of its notes.
-                self._problem(prefix.removesuffix("/"), "folder_unreadable", reason)
-            return None
-
-    def _descends(self, entry: os.DirEntry[str], path: str, linked: set[str]) -> bool:
-        """Whether to walk into an entry; a symlink is followed once, and never to a folder above.
-
-        `linked` are the real folders behind the symlinks followed so far: without it, folders
-        that link to each other would be walked along every possible way.
-        """
-        if entry.name[0] == "." or entry.name == NODE_MODULES:
-            return False
-        if not entry.is_symlink():
-            return not self._pruned(path)
-        if not _leads_to_folder(entry) or self._pruned(path) or self._symlink_reason(entry.path):
-            return False
-        real, parent = os.path.realpath(entry.path), os.path.realpath(Path(entry.path).parent)
-        if real in linked or (parent + os.sep).startswith(real.rstrip(os.sep) + os.sep):
-            return False
-        linked.add(real)
-        return True
-
-    def _pruned(self, path: str) -> bool:
-        rules = self._rules
-        return rules.has_patterns and rules.pattern_for_folder(encode_path(path)) is not None
-
-    def _notes(
-        self, prefix: str, entries: list[os.DirEntry[str]]
-    ) -> Iterator[tuple[str, Fingerprint]]:
-        rules = self._rules
-        for entry in entries:
-            name = entry.name
-            if name[0] == ".":
-                self._placeholder(prefix, name)
-                continue
-            if name[-3:].lower() != _SUFFIX:
-                continue
-            path = encode_path(prefix + name)
-            if rules.has_patterns and rules.pattern_for_note(path) is not None:
-                continue
-            status = self._entry_status(entry, path)
-            if status is not None:
-                yield path, _fingerprint(status)
-
-    def _entry_status(self, entry: os.DirEntry[str], path: str) -> os.stat_result | None:
-        try:
-            if not entry.is_symlink():
-                status = entry.stat(follow_symlinks=False)
-            elif self._symlink_reason(entry.path):
-                return None
-            else:
-                status = entry.stat()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self._problem(path, "note_unreadable", error.strerror or str(error))
-            return None
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        if is_offline(status):
-            self.offline.add(path)
-            return None
-        return status
-
-    def _placeholder(self, prefix: str, name: str) -> None:
-        """`.Pump.md.icloud` stands for `Pump.md`, whose content is in the cloud."""
-        if name.endswith(".icloud"):
-            path = prefix + name[1 : -len(".icloud")]
-            if path[-3:].lower() == _SUFFIX and self._rules.reason(encode_path(path)) is None:
-                self.offline.add(encode_path(path))
-
-    def _problem(self, path: str, code: str, reason: str) -> None:
-        kind = "folder" if code == "folder_unreadable" else "note"
-        hint = f"Check the {kind}'s permissions."
-        shown = encode_path(path)
-        self.problems.append(
-            Problem(shown, code, f"the {kind} cannot be read: {reason}", hint=hint)
-        )
-
     def _disk_path(self, path: str) -> str:
-        return os.path.join(self.root, decode_path(path)) if path else str(self.root)  # noqa: PTH118
+        return self._walk.disk_path(path)
 
     def _stat(self, disk: str) -> os.stat_result | None:
         """The status of a regular file inside the vault, else None."""
@@ -277,47 +200,9 @@ class Vault:
             status = os.stat(disk)  # noqa: PTH116
         except (OSError, ValueError):
             return None
-        if not stat.S_ISREG(status.st_mode) or self._symlink_reason(disk):
+        if not stat.S_ISREG(status.st_mode) or self._walk.symlink_reason(disk):
             return None
         return status
-
-    def _symlink_reason(self, disk: str) -> str | None:
-        """Why the real place of a path is no place for a note; None when it is one."""
-        try:
-            inside = self._inside(os.path.realpath(disk))
-        except (OSError, ValueError):
-            return "a path that cannot be resolved"
-        if inside is None:
-            return None if self._follow else "a symlink that leaves the vault"
-        rule = self._rules.reserved_segment(inside) if inside else None
-        return f"a symlink to a place that holds no notes ({rule})" if rule else None
-
-    def _inside(self, real: str) -> str | None:
-        """A real path relative to the vault with `/`; None when it is not in the vault."""
-        if real == self._real:
-            return ""
-        base = self._real.rstrip(os.sep) + os.sep
-        return real[len(base) :].replace(os.sep, "/") if real.startswith(base) else None
-
-
-def is_offline(status: os.stat_result) -> bool:
-    """Whether a file is a cloud placeholder: opening it would fetch it, or hang."""
-    flags: int = getattr(status, "st_flags", 0)
-    attributes: int = getattr(status, "st_file_attributes", 0)
-    return bool(flags & _DATALESS or attributes & _RECALL)
-
-
-def _fingerprint(status: os.stat_result) -> Fingerprint:
-    # Some file systems number files with 64 unsigned bits, more than SQLite's integers hold.
-    inode = status.st_ino & _INODE_BITS
-    return Fingerprint(status.st_size, status.st_mtime_ns, status.st_ctime_ns, inode)
-
-
-def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a loop of symlinks, or one to a place that cannot be looked at
 
 
 def _segments(client_path: str) -> list[str]:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer import vault as vault_module
+from khiip_indexer.disk import walk as walk_module
 from khiip_indexer.disk.path_text import decode_path, encode_path
 from khiip_indexer.errors import (
     NotFound,
@@ -216,7 +217,8 @@ class TestCloudPlaceholders:
     ) -> None:
         write(root, "a.md", "b.md")
         inode = (root / "a.md").stat().st_ino
-        monkeypatch.setattr(vault_module, "is_offline", lambda status: status.st_ino == inode)
+        for module in (vault_module, walk_module):
+            monkeypatch.setattr(module, "is_offline", lambda status: status.st_ino == inode)
         vault = Vault(root)
         assert notes(vault) == ["b.md"]
         assert vault.offline == {"a.md"}

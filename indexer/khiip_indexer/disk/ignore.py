@@ -162,6 +162,19 @@ class IgnoreRules:
         self.problems.append(Problem(path, "ignore_rule", reason, hint=hint))
 
 
+def rules_stamp(root: Path) -> tuple[object, ...]:
+    """Changes whenever one of the files with rules does: cheap, to be asked often."""
+    return tuple(_stamp(root / name) for name in (APP_JSON, IGNORE_FILE))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def _javascript_pattern(pattern: str) -> re.Pattern[str]:
     """Compile what the app compiles as JavaScript; only named groups are spelled differently."""
     pattern = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", pattern)
