@@ -32,7 +32,7 @@ ARROWS: dict[str, set[str]] = {
     "captures": NOUNS | {"fields", "frontmatter", "markdown", "payloads", "shapes"},
     # storing: captures to `.khiip`
     "storage": NOUNS | {"config", "fields", "lock", "store"},
-    "store": NOUNS | {"fields"},
+    "store": NOUNS | {"fields", "storage"},
     "lock": NOUNS | {"storage"},
     "native": NOUNS | {"storage"},
     "vectors": NOUNS,

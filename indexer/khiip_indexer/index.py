@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from khiip_indexer.lock import Role, WriterLock
     from khiip_indexer.vectors import Vector
 
+# A search waits this long for a note that has changed on disk; then it is shown as changed.
+FRESHNESS_SECONDS = 0.3
+
 
 class VaultIndex:
     """Reads from many threads at once; the process that holds the lock also writes."""
@@ -218,7 +221,7 @@ class VaultIndex:
         with translated(self.database.path):
             known = queries.content_hash(self._read(), record.row)
         try:
-            raw, _ = self.vault.read(record.vault_path)
+            raw, _ = self.vault.read(record.vault_path, patience=FRESHNESS_SECONDS)
         except NotFound:
             return "gone"
         except VaultError:
@@ -240,6 +243,18 @@ class VaultIndex:
     def accesses(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
         """How often these captures (or all) were read and when last; those never read are left."""
         return self._accesses.tallies(ids)
+
+    def tidy(self) -> None:
+        """After a change: let accesses follow their captures, and give free room back."""
+        from khiip_indexer.storage.id_changes import forget_id_changes, id_changes
+        from khiip_indexer.storage.pruning import reclaim
+
+        steps = id_changes(self._read())
+        if steps:
+            self._accesses.follow(self.vault_id, steps)
+            with self.database.write() as connection:
+                forget_id_changes(connection, steps)
+        reclaim(self.database)
 
     def counts(self) -> IndexCounts:
         """How much of the vault can be found, and how; counted again only after a change."""

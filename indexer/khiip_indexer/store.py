@@ -11,12 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from khiip_indexer.fields.dates import rfc3339
+from khiip_indexer.storage import journal
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A capture with everything that follows from it: what one `put` writes."""
+    """A capture with everything that follows from it: what one `put` writes.
+
+    `edited` is when the content was made, as git or the file system tell, in seconds since 1970.
+    """
 
     capture: Capture
     payload_json: str
@@ -25,6 +29,7 @@ class Projected:
     passages: Sequence[Passage]
     fingerprint: Fingerprint
     content_hash: bytes
+    edited: int
 
 
 # Remembered while hnswlib cannot be used, so that processes that only read can say so.
@@ -58,6 +63,7 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
     A note that only moved keeps the vectors it has. Where its title is its file name they lack
     the new name's meaning: it is marked as renamed, and the next sync takes that in.
     """
+    _log_edit(connection, note)
     row = int(connection.execute(_PUT, _values(note)).fetchone()[0])
     connection.execute("INSERT OR REPLACE INTO payloads VALUES (?, ?)", (row, note.payload_json))
     _put_facets(connection, row, note.capture)
@@ -69,6 +75,15 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
         _put_passages(connection, model, row, note.passages, keys)
         put_meta(connection, "pending", "yes")
     return row
+
+
+def _log_edit(connection: sqlite3.Connection, note: Projected) -> None:
+    path, at = note.capture.path, min(note.edited, int(time.time()))
+    found = connection.execute("SELECT hash FROM captures WHERE path = ?", (path,)).fetchone()
+    if found is None:
+        journal.log(connection, journal.Edit(path, at, "created"))
+    elif found[0] != note.content_hash:
+        journal.log(connection, journal.Edit(path, at, "modified"))
 
 
 def _values(note: Projected) -> dict[str, object]:
@@ -160,6 +175,7 @@ def move(connection: sqlite3.Connection, old: str, new: str) -> None:
     """Give a stored note its new path; `put` then refreshes what follows from the path."""
     drop_problems(connection, old)
     connection.execute("UPDATE captures SET path = ? WHERE path = ?", (new, old))
+    journal.log(connection, journal.Edit(new, int(time.time()), "renamed", old))
 
 
 def touch(connection: sqlite3.Connection, path: str, seen: Fingerprint) -> None:
@@ -178,6 +194,7 @@ def remove(connection: sqlite3.Connection, model: str, path: str) -> None:
     before = _keys_of(connection, found[0])
     connection.execute("DELETE FROM captures WHERE row = ?", found)
     drop_problems(connection, path)
+    journal.log(connection, journal.Edit(path, int(time.time()), "deleted"))
     _retire(connection, model, before)
 
 
@@ -308,18 +325,3 @@ def vault_id(connection: sqlite3.Connection) -> str:
         known = uuid.uuid4().hex
         put_meta(connection, "vault_id", known)
     return known
-
-
-def prune(connection: sqlite3.Connection, model: str, *, older_than: int, keep: int) -> int:
-    """Delete vectors that no note has used since `older_than` (seconds since 1970).
-
-    Of the orphans the newest `keep` stay whatever their age; returns how many went. Vectors of
-    other models go once this model has one for every passage.
-    """
-    gone = connection.execute(
-        "DELETE FROM vectors WHERE orphaned_at < ? AND model = ? AND label NOT IN ("
-        "SELECT label FROM vectors WHERE orphaned_at IS NOT NULL "
-        "ORDER BY orphaned_at DESC LIMIT ?)",
-        (older_than, model, keep),
-    ).rowcount
-    return int(gone)

@@ -17,6 +17,7 @@ from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import translated
+from khiip_indexer.storage.pruning import prune
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 Watch = Callable[[Progress], None]
 
-# Vectors that no note uses are kept this long, for the branch or the backup that comes back.
-_KEEP_ORPHANS_SECONDS = 90 * 24 * 3600
-_KEEP_ORPHANS = 10_000
 _GIANT_BYTES = 1024 * 1024
 
 
@@ -192,6 +190,7 @@ class Syncer:
     def _finish(self, report: SyncReport, todo: Work, progress: Watch) -> None:
         """Remember that the vault was looked at, and put the graph on disk when it is due."""
         generation = self._remember(report, todo)
+        self._index.tidy()
         self._index.catch_up()
         state, identity = self._index.settings.state, self._embedder.identity
         if save_is_due(self._database.read(), state, identity):
@@ -215,11 +214,7 @@ class Syncer:
                 store.put_meta(connection, key, value)
             store.replace_problems(connection, "vault", todo.scan.problems)
             if changed:
-                older_than = int(self._clock().timestamp()) - _KEEP_ORPHANS_SECONDS
-                store.prune(
-                    connection, self._embedder.identity.key, older_than=older_than,
-                    keep=_KEEP_ORPHANS,
-                )  # fmt: skip
+                prune(connection, self._embedder.identity.key, int(self._clock().timestamp()))
         return generation
 
 

@@ -16,6 +16,8 @@ from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
 DATABASE_FILE = "cache.sqlite"
 CORRUPT = ".corrupt"
 _BUSY_MILLISECONDS = 10_000
+# The write-ahead log is cut back to this after a large change.
+_LOG_BYTES = 16 * 1024 * 1024
 
 
 class Database:
@@ -57,6 +59,13 @@ class Database:
                 self._writer.rollback()
                 raise
             self._writer.commit()
+
+    def vacuum(self) -> None:
+        """Write the file anew without its free pages."""
+        if self._writer is None:
+            raise StorageError("This process has opened the index for reading only.")
+        with self._write_lock, translated(self.path):
+            self._writer.execute("VACUUM")
 
     def close(self) -> None:
         """Close every connection; the last one folds the write-ahead log into the file."""
@@ -122,6 +131,7 @@ def _open_writer(path: Path) -> sqlite3.Connection:
         connection = connect(path, "rwc")
         try:
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
             _prepare(connection)
         except BaseException:
             connection.close()
@@ -219,7 +229,10 @@ def is_whole(path: Path) -> bool:
         with closing(connect(path, "ro")) as connection:
             if connection.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
                 return False
-            return _version(connection) > SCHEMA_VERSION or _layout(connection) == _our_layout()
+            version, ours = _version(connection), _our_layout()
+            if version < SCHEMA_VERSION:
+                return _layout(connection) <= ours  # tables that came later are still missing
+            return version > SCHEMA_VERSION or _layout(connection) == ours
     except sqlite3.Error:
         return False
 

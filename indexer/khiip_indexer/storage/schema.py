@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # A vector belongs to a text (its hash) and a model, not to a note: equal texts share one, and a
 # text that comes back finds its vector again. `label` is the vector's number in the graph.
@@ -135,4 +135,22 @@ CREATE TABLE IF NOT EXISTS git_dates (
     first INTEGER NOT NULL,
     last INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS journal (
+    edit INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    from_path TEXT,
+    edits INTEGER NOT NULL,
+    UNIQUE (path, at, operation)
+);
+CREATE INDEX IF NOT EXISTS journal_by_time ON journal (at);
+
+CREATE TABLE IF NOT EXISTS id_changes (
+    change INTEGER PRIMARY KEY AUTOINCREMENT,
+    old TEXT NOT NULL,
+    new TEXT NOT NULL,
+    step INTEGER NOT NULL
+);
 """

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.storage.chains import Claim, owner, settle_chains
+from khiip_indexer.storage.id_changes import log_id_changes
 from khiip_indexer.store import put_problems, replace_problems
 from khiip_indexer.types import Problem
 
@@ -19,11 +20,33 @@ def settle_ids(connection: sqlite3.Connection, wanted: Iterable[str]) -> None:
         claims = _claims(connection, identity)
         if not claims:
             continue
-        winner = owner(claims)
+        winner, before = owner(claims), _ids(connection, claims)
         _assign(connection, winner, identity, None)
         for loser in claims:
             if loser is not winner:
                 _assign(connection, loser, _free_id(connection, loser.path), winner.path)
+        _log_changes(connection, before, _ids(connection, claims))
+
+
+def _ids(connection: sqlite3.Connection, claims: Iterable[Claim]) -> dict[str, str]:
+    sql = "SELECT id FROM captures WHERE path = ?"
+    return {c.path: connection.execute(sql, (c.path,)).fetchone()[0] for c in claims}
+
+
+def _log_changes(
+    connection: sqlite3.Connection, before: dict[str, str], after: dict[str, str]
+) -> None:
+    """Write down which captures changed their ids, for what is kept by id outside the cache.
+
+    A new note that only lays claim to an id never had it: its true owner had, and still has.
+    """
+    if before == after:
+        return
+    kept = {identity for path, identity in before.items() if after[path] == identity}
+    changes = [
+        (old, after[path]) for path, old in before.items() if after[path] != old and old not in kept
+    ]
+    log_id_changes(connection, changes)
 
 
 def _claims(connection: sqlite3.Connection, identity: str) -> list[Claim]:

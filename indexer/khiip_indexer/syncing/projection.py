@@ -40,6 +40,7 @@ def project(
         passages=passages_of(capture, window),
         fingerprint=fingerprint,
         content_hash=content_hash(note.raw),
+        edited=int((note.dates.git_last or note.dates.mtime).timestamp()),
     )
 
 
