@@ -14,6 +14,9 @@ from khiip_indexer.types import Dates, Fingerprint
 
 _log = logging.getLogger(__name__)
 
+# More paths than these are not given to git on its command line.
+_FEW = 200
+
 
 class Ages:
     """Answers how old a note is, from git where git knows and from the file system else."""
@@ -21,10 +24,16 @@ class Ages:
     def __init__(self, vault: Path) -> None:
         self._vault = vault
         self._dirty: Collection[str] = ()
+        self._stamp: object = None
+
+    def moved(self) -> bool:
+        """Whether git's history may have changed since `refresh` last looked; cheap."""
+        return gitdates.stamp(self._vault) != self._stamp
 
     def refresh(self, connection: sqlite3.Connection) -> set[str]:
         """Take in commits made since the last time; returns the paths whose dates changed."""
-        if not gitdates.in_repository(self._vault):
+        self._stamp = gitdates.stamp(self._vault)
+        if self._stamp is None:
             return set()
         head = gitdates.head(self._vault)
         known = get_meta(connection, "git_head")
@@ -56,11 +65,15 @@ class Ages:
         put_meta(connection, "git_head", head)
         return touched
 
-    def look_for_edits(self) -> None:
-        """Ask git which files differ from their last commit: their dates are the file system's."""
+    def look_for_edits(self, among: Collection[str] | None = None) -> None:
+        """Ask git which files differ from their last commit: their dates are the file system's.
+
+        `among` are all whose dates will be asked for; one process either way.
+        """
+        few = among if among is not None and len(among) <= _FEW else ()
         if gitdates.in_repository(self._vault):
             try:
-                self._dirty = gitdates.uncommitted(self._vault)
+                self._dirty = gitdates.uncommitted(self._vault, few)
             except gitdates.GitUnavailable as error:
                 _log.warning("git could not tell which notes were edited: %s", error)
 

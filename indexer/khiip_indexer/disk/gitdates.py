@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from khiip_indexer.disk.path_text import decode_path
 
 _TIMEOUT_SECONDS = 120
 # Never let git wait for a person, run a hook's pager, or quote a name (-z gives raw bytes).
@@ -27,6 +29,32 @@ class GitUnavailable(Exception):
 def in_repository(vault: Path) -> bool:
     """Whether a `.git` stands at the vault or above it: cheap, asked before git is."""
     return any((folder / ".git").exists() for folder in (vault, *vault.parents))
+
+
+def stamp(vault: Path) -> tuple[object, ...] | None:
+    """Changes whenever a commit is made, taken or checked out; a few looks instead of a process.
+
+    None where there is no repository.
+    """
+    git = next((f / ".git" for f in (vault, *vault.parents) if (f / ".git").exists()), None)
+    if git is None:
+        return None
+    try:
+        if git.is_file():  # a worktree or a submodule: the file says where the rest is
+            git = git.parent / git.read_text("utf-8", "surrogateescape").partition(": ")[2].strip()
+        head = (git / "HEAD").read_text("utf-8", "replace")
+        reference = git / (head.partition(": ")[2].strip() or "HEAD")
+    except (OSError, ValueError):
+        return (object(),)  # unlike every other: whoever asks must look properly
+    return (head, *(_changed(path) for path in (reference, git / "logs/HEAD", git / "packed-refs")))
+
+
+def _changed(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def head(vault: Path) -> str | None:
@@ -51,9 +79,13 @@ def is_ancestor(vault: Path, older: str, newer: str) -> bool:
     return True
 
 
-def uncommitted(vault: Path) -> set[str]:
-    """Paths whose content on disk is not what git last committed."""
-    raw = _run(vault, "ls-files", "-z", "--modified", "--others", "--exclude-standard")
+def uncommitted(vault: Path, among: Collection[str] = ()) -> set[str]:
+    """Paths whose content on disk is not what git last committed; `among` these few, or of all."""
+    asked = ("--", *(decode_path(path) for path in among)) if among else ()
+    raw = _run(
+        vault, "--literal-pathspecs",
+        "ls-files", "-z", "--modified", "--others", "--exclude-standard", *asked,
+    )  # fmt: skip
     return {_text(name) for name in raw.split(b"\0") if name}
 
 

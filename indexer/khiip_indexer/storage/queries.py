@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 
 from khiip_indexer.records import CaptureRecord, Filters
@@ -217,9 +217,25 @@ def failure_of(connection: sqlite3.Connection, model: str, row: int) -> tuple[st
 Stored = tuple[Fingerprint, bytes]
 
 
-def stored_files(connection: sqlite3.Connection) -> dict[str, Stored]:
-    """What is known of every indexed file: path -> (fingerprint, content hash)."""
-    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, inode, hash FROM captures")
+_FILES = "SELECT path, size, mtime_ns, ctime_ns, inode, hash FROM captures"
+
+
+def stored_files(
+    connection: sqlite3.Connection, under: Collection[str] | None = None
+) -> dict[str, Stored]:
+    """What is known of every indexed file: path -> (fingerprint, content hash).
+
+    `under` limits it to these notes and whatever is in these folders.
+    """
+    if under is None:
+        rows = connection.execute(_FILES).fetchall()
+    else:
+        where = " WHERE path = ? OR (path >= ? AND path < ?)"
+        rows = [
+            row
+            for path in under
+            for row in connection.execute(_FILES + where, (path, f"{path}/", f"{path}0"))
+        ]
     return {
         path: (Fingerprint(size, mtime_ns, ctime_ns, inode), content)
         for path, size, mtime_ns, ctime_ns, inode, content in rows
