@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from khiip_indexer.storage import access_rows as rows
+from khiip_indexer.storage import atomic
 from khiip_indexer.storage.access_rows import Renames, Tally
 from khiip_indexer.storage.database import (
     CORRUPT,
@@ -110,7 +111,7 @@ class AccessLog:
         return self._attempt(select, write=False) if self._path.exists() else nothing
 
     def _attempt(self, use: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
-        with self._guard, translated(self._path):
+        with self._guard, translated(self._path), atomic.translated(self._path):
             try:
                 return use(self._connection(write=write))
             except (sqlite3.Error, IsADirectoryError) as error:
@@ -170,7 +171,12 @@ def _is_whole(path: Path) -> bool:
     """Whether another process has put a new file there in the meantime."""
     try:
         with closing(connect(path, "ro")) as connection:
-            connection.execute("SELECT COUNT(*) FROM accesses")
+            for columns in (
+                "id, at, device FROM accesses",
+                "id, count FROM folded",
+                "key FROM meta",
+            ):
+                connection.execute(f"SELECT {columns} LIMIT 1")  # noqa: S608
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
     except sqlite3.Error:
         return False

@@ -1,0 +1,263 @@
+"""Accesses are the user's history: counted once, kept small, and they follow their captures."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexing import reindex, write
+from khiip_indexer.config import Settings
+from khiip_indexer.errors import IndexMissing, StorageError
+from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage.access_rows import KEEP, Tally
+from khiip_indexer.storage.accesses import ACCESS_FILE, AccessLog
+from support import FakeEmbedder, make_vault
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    made = make_vault(tmp_path / "v", {f"{n}.md": f"note {n}" for n in range(4)})
+    reindex(made, FakeEmbedder())
+    return made
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> AccessLog:
+    return AccessLog(tmp_path)
+
+
+def id_of(settings: Settings, path: str) -> str:
+    with VaultIndex.open(settings) as index:
+        record = index.capture_at(path)
+        assert record is not None
+        return record.id
+
+
+def count(settings: Settings, path: str) -> int:
+    identity = id_of(settings, path)
+    with VaultIndex.open(settings) as index:
+        return index.accesses().get(identity, Tally(0, 0)).count
+
+
+def read(settings: Settings, path: str, times: int = 1) -> None:
+    identity = id_of(settings, path)
+    with VaultIndex.open(settings) as index:
+        for _ in range(times):
+            index.record_access([identity])
+
+
+def test_before_the_first_access_there_is_no_file_and_nothing_was_read(
+    log: AccessLog, tmp_path: Path
+) -> None:
+    assert log.tallies() == {}
+    assert log.times("a") == []
+    log.record([])
+    assert not (tmp_path / ACCESS_FILE).exists()
+
+
+def test_accesses_are_counted_with_the_moment_of_the_last_one(log: AccessLog) -> None:
+    log.record(["a", "b"], at=1000)
+    log.record(["a"], at=3000)
+    log.record(["a"], at=2000)
+    assert log.tallies() == {"a": Tally(3, 3000), "b": Tally(1, 1000)}
+    assert log.tallies(["b", "c"]) == {"b": Tally(1, 1000)}
+    assert log.times("a") == [3000, 2000, 1000]
+
+
+def test_two_accesses_in_one_millisecond_are_two(log: AccessLog) -> None:
+    log.record(["a", "a"], at=1000)
+    log.record(["a"], at=1000)
+    assert log.tallies()["a"].count == 3
+
+
+def test_old_accesses_of_a_capture_become_a_number_and_none_is_lost(log: AccessLog) -> None:
+    for moment in range(1000):
+        log.record(["a"], at=moment)
+    assert log.tallies() == {"a": Tally(1000, 999)}
+    newest = log.times("a")
+    assert newest == list(range(999, 999 - KEEP, -1))
+
+
+def test_a_process_that_only_reads_the_index_records_accesses(settings: Settings) -> None:
+    read(settings, "1.md", times=2)
+    assert count(settings, "1.md") == 2
+
+
+def test_accesses_stay_when_the_cache_is_deleted(settings: Settings) -> None:
+    read(settings, "1.md")
+    for path in settings.state.glob("cache.sqlite*"):
+        path.unlink()
+    reindex(settings, FakeEmbedder())
+    assert count(settings, "1.md") == 1
+
+
+def test_accesses_follow_a_note_that_is_renamed_and_renamed_back(settings: Settings) -> None:
+    read(settings, "1.md", times=3)
+    for old, new in (("1.md", "folder/one.md"), ("folder/one.md", "1.md")):
+        (settings.vault / new).parent.mkdir(exist_ok=True)
+        (settings.vault / old).rename(settings.vault / new)
+        reindex(settings, FakeEmbedder())
+        assert count(settings, new) == 3
+
+
+def test_accesses_follow_two_notes_that_change_places(settings: Settings) -> None:
+    read(settings, "1.md", times=1)
+    read(settings, "2.md", times=2)
+    vault = settings.vault
+    (vault / "1.md").rename(vault / "third.md")
+    (vault / "2.md").rename(vault / "1.md")
+    (vault / "third.md").rename(vault / "2.md")
+    write(settings, "2.md", "note 1")
+    reindex(settings, FakeEmbedder())
+    # Both paths are still there: these are two edits, and a capture is its path.
+    assert count(settings, "1.md") == 1
+    assert count(settings, "2.md") == 2
+
+
+def test_accesses_follow_a_note_that_is_given_an_id(settings: Settings) -> None:
+    read(settings, "1.md", times=2)
+    write(settings, "1.md", "---\nid: mine\n---\nnote 1")
+    reindex(settings, FakeEmbedder())
+    assert id_of(settings, "1.md") == "mine"
+    assert count(settings, "1.md") == 2
+
+
+def test_a_copy_of_a_note_does_not_take_its_accesses(settings: Settings) -> None:
+    write(settings, "1.md", "---\nid: mine\ncreated: 2020-01-01\n---\nnote 1")
+    reindex(settings, FakeEmbedder())
+    read(settings, "1.md", times=2)
+    write(settings, "copy.md", "---\nid: mine\ncreated: 2021-01-01\n---\nnote 1")
+    reindex(settings, FakeEmbedder())
+    assert count(settings, "1.md") == 2
+    assert count(settings, "copy.md") == 0
+
+
+def test_captures_that_trade_ids_trade_accesses_and_none_is_counted_twice(
+    settings: Settings,
+) -> None:
+    write(settings, "1.md", "---\nid: mine\ncreated: 2020-01-01\n---\nnote 1")
+    reindex(settings, FakeEmbedder())
+    read(settings, "1.md", times=2)
+    read(settings, "2.md", times=5)
+    # The older note now lays claim to the id: each capture keeps what was read of it.
+    write(settings, "2.md", "---\nid: mine\ncreated: 2010-01-01\n---\nnote 2")
+    reindex(settings, FakeEmbedder())
+    assert id_of(settings, "2.md") == "mine"
+    assert count(settings, "1.md") == 2
+    assert count(settings, "2.md") == 5
+
+
+def test_a_change_of_ids_that_was_followed_is_not_followed_again(log: AccessLog) -> None:
+    log.record(["a"], at=1)
+    steps = [(1, [("a", "b"), ("b", "a")]), (2, [("b", "c")])]
+    log.follow("vault", steps)
+    assert log.tallies() == {"c": Tally(1, 1)}
+    log.record(["a"], at=2)
+    log.follow("vault", steps)
+    assert log.tallies() == {"a": Tally(1, 2), "c": Tally(1, 1)}
+
+
+def _record(state: Path, times: int) -> None:
+    log = AccessLog(state)
+    for _ in range(times):
+        log.record(["a", "b"])
+    log.close()
+
+
+def _record_here(log: AccessLog) -> None:
+    for _ in range(50):
+        log.record(["a"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_every_access_of_many_processes_and_threads_is_counted_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_record, args=(tmp_path, 100)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    log = AccessLog(tmp_path)
+    threads = [threading.Thread(target=_record_here, args=(log,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert {name: tally.count for name, tally in log.tallies().items()} == {"a": 600, "b": 400}
+
+
+def overwrite(path: Path) -> None:
+    path.write_bytes(b"no database at all " * 400)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def drop_table(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE folded")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [overwrite, empty, make_folder, drop_table])
+def test_a_damaged_log_is_set_aside_and_counting_goes_on(
+    settings: Settings, damage: Callable[[Path], None]
+) -> None:
+    read(settings, "1.md")
+    damage(settings.state / ACCESS_FILE)
+    read(settings, "1.md", times=2)
+    kept = 1 if damage is drop_table else 0
+    assert count(settings, "1.md") == 2 + kept
+    reindex(settings, FakeEmbedder())
+    assert count(settings, "1.md") == 2 + kept
+
+
+def test_a_log_with_torn_pages_gives_back_what_can_be_read(log: AccessLog, tmp_path: Path) -> None:
+    for n in range(400):
+        log.record([f"id{n}"], at=n)
+    log.close()
+    path = tmp_path / ACCESS_FILE
+    raw = bytearray(path.read_bytes())
+    connection = sqlite3.connect(path)
+    sql = "SELECT rootpage FROM sqlite_master WHERE name = 'folded'"
+    page = connection.execute(sql).fetchone()[0]
+    connection.close()
+    raw[(page - 1) * 4096 : page * 4096] = os.urandom(4096)
+    path.write_bytes(bytes(raw))
+    log.record(["new"], at=1)
+    assert len(log.tallies()) == 401
+    assert (tmp_path / "access.sqlite.corrupt").exists()
+
+
+def test_the_log_of_a_newer_version_is_refused_and_kept(log: AccessLog, tmp_path: Path) -> None:
+    log.record(["a"])
+    log.close()
+    connection = sqlite3.connect(tmp_path / ACCESS_FILE)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = (tmp_path / ACCESS_FILE).read_bytes()
+    for use in (log.tallies, lambda: log.record(["a"])):
+        with pytest.raises(IndexMissing, match="newer version"):
+            use()
+    assert (tmp_path / ACCESS_FILE).read_bytes() == before
+
+
+def test_a_log_that_cannot_be_written_says_so(log: AccessLog, tmp_path: Path) -> None:
+    log.record(["a"])
+    log._connections[True].execute("PRAGMA query_only = ON")
+    with pytest.raises(StorageError, match="may not be written"):
+        log.record(["a"])
