@@ -58,6 +58,7 @@ OWNERS = {
     "frontmatter": "khiip_indexer.fields.yaml_text",
     "hnswlib": "khiip_indexer.vectors",
     "markdown_it": "khiip_indexer.markup.parser",
+    "mkdocs_swagger_ui_tag": "khiip_sidecar.http.page",
     "onnx": "khiip_indexer.model.graph",
     "onnxruntime": "khiip_indexer.model.session",
     "pathspec": "khiip_indexer.disk.ignore",

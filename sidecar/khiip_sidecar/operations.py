@@ -79,6 +79,10 @@ class Operations:
         said = self._parsed(wire_params.REFETCH, params)
         return self._full(self._service.refetch(capture_id, said["dimension"]))
 
+    def access(self, capture_id: str) -> None:
+        """Record that a capture was read; NotFound when there is none."""
+        self._service.index.record_access([self._service.capture(capture_id).id])
+
     def health(self) -> Json:
         return wire_views.health_view(
             self._service.health(),
@@ -99,11 +103,17 @@ class Operations:
     def index_state(self) -> Json:
         return wire_views.index_view(self._service.work(), self._service.counts())
 
-    def start_index(self, body: object = None) -> Json:
+    def progress(self) -> Json:
+        """The index state without its last report, which may be long: it is sent often."""
+        state = self.index_state()
+        del state["last_report"]
+        return state
+
+    def start_index(self, body: object) -> Json:
         """Have the vault read again in the background; `body` may set `full` and
         `accept_deletions`. Gives the state just after.
         """
-        options = _index_options({} if body is None else body)
+        options = _index_options(body)
         self._service.start_index(**options)
         return self.index_state()
 

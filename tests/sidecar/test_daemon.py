@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,70 +17,17 @@ import pytest
 
 from houses import note
 from khiip_indexer.config import Homes, Settings
-from khiip_indexer.embedder import Embedder, MiniLM
+from khiip_indexer.embedder import MiniLM
 from khiip_indexer.errors import PortInUse, UsageError, VaultLocked
 from khiip_sidecar.auth import load_or_make_key, rotate_key
-from khiip_sidecar.daemon import CurrentKey, Daemon, bind, serve, url_of
+from khiip_sidecar.daemon import CurrentKey, bind, serve, url_of
+from serving import serving
 from support import FakeEmbedder, make_vault, write_note
 
 NOTES = {
     "quipu.md": note("Knots on cords kept the accounts.", created="2026-01-03"),
     "tide.md": note("The moon pulls the sea twice a day.", created="2026-01-02"),
 }
-
-
-@dataclass
-class Served:
-    daemon: Daemon
-    settings: Settings
-    port: int
-    key: str
-
-    def ask(
-        self, path: str, method: str = "GET", key: str | None = None
-    ) -> tuple[int, Any, dict[str, str]]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        connection.request(method, path, headers={"Authorization": f"Bearer {key or self.key}"})
-        response = connection.getresponse()
-        raw = response.read()
-        connection.close()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return response.status, json.loads(raw) if raw else None, headers
-
-    def wait_until_ready(self) -> dict[str, Any]:
-        for _ in range(500):
-            state: dict[str, Any] = self.ask("/api/v1/index")[1]
-            if state["state"] == "ready" and (state["last_report"] or state["error"]):
-                return state
-            time.sleep(0.01)
-        pytest.fail("the sidecar did not become ready within five seconds")
-
-
-@contextmanager
-def serving(settings: Settings, embedder: Embedder | None = None) -> Iterator[Served]:
-    """`serve` in a thread of this process, on a port that the system picks."""
-    daemons: list[Daemon] = []
-    codes: list[int] = []
-    ready = threading.Event()
-
-    def on_ready(daemon: Daemon) -> None:
-        daemons.append(daemon)
-        ready.set()
-
-    def run() -> None:
-        codes.append(
-            serve(settings, "127.0.0.1", 0, embedder=embedder or FakeEmbedder(), on_ready=on_ready)
-        )
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield Served(daemons[0], settings, daemons[0].address[1], load_or_make_key(settings.homes))
-    finally:
-        daemons[0].stop()
-        thread.join(5)
-    assert codes == [0]
 
 
 @pytest.fixture

@@ -131,6 +131,21 @@ def test_a_faulty_request_gets_a_code_and_a_sentence(
     refused(client.get(path), status, code)
 
 
+def test_an_access_is_recorded_and_answered_with_nothing(client: TestClient, house: House) -> None:
+    tide = house.id_of("tide.md")
+    before = house.index.accesses([tide])
+    response = client.post(f"/api/v1/captures/{tide}/access")
+    assert (response.status_code, response.content) == (204, b"")
+    assert "content-type" not in response.headers
+    assert "content-length" not in response.headers
+    after = house.index.accesses([tide])[tide]
+    assert after.count == (before[tide].count if tide in before else 0) + 1
+    slashed = client.post("/api/v1/captures/knots%2F1/access")
+    assert (slashed.status_code, house.index.accesses()["knots/1"].count) == (204, 1)
+    refused(client.post("/api/v1/captures/nobody/access"), 404, "not_found")
+    refused(client.get(f"/api/v1/captures/{tide}/access"), 405, "method_not_allowed")
+
+
 def test_other_dimensions_are_not_served(client: TestClient, house: House) -> None:
     address = f"/api/v1/captures/{house.id_of('tide.md')}/refetch"
     refused(client.post(f"{address}?dimension=media"), 501, "not_implemented")

@@ -343,7 +343,7 @@ def test_a_reader_cannot_refetch_or_start_indexing(house: House) -> None:
         with pytest.raises(Unsupported, match="reading only"):
             operations.refetch(house.id_of("tea.md"), {"dimension": ["re-extract"]})
         with pytest.raises(Unsupported, match="reading only"):
-            operations.start_index(None)
+            operations.start_index({})
         assert operations.health()["state"] == "ready"
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.errors import UsageError
-from khiip_sidecar.wire.times import time_bound
+from khiip_sidecar.wire.times import AGE_PATTERN, CALENDAR_PATTERN, time_bound
 
 NOW = datetime(2026, 3, 31, 12, 30, 5, 999, tzinfo=UTC)
 
@@ -47,9 +47,27 @@ def test_what_is_no_time_is_an_error_that_shows_how_to_write_one(text: str) -> N
     assert "7d" in (caught.value.hint or "")
 
 
-def test_the_end_of_the_last_year_there_is_is_an_error_and_no_crash() -> None:
-    with pytest.raises(UsageError):
-        time_bound("until", "9999", NOW, end=True)
+@pytest.mark.parametrize("text", ["9999", "9999-12", "9999-12-31"])
+def test_the_end_of_the_last_year_there_is_is_its_last_second(text: str) -> None:
+    assert time_bound("until", text, NOW, end=True) == "9999-12-31T23:59:59Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("2025-01-31t09:30:00z", "2025-01-31T09:30:00Z"),
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+        ("2025-01-31T09:30:00.123456789+01:00", "2025-01-31T08:30:00Z"),
+    ],
+)
+def test_every_form_of_rfc_3339_is_a_time(text: str, bound: str) -> None:
+    assert time_bound("since", text, NOW, end=False) == bound
+
+
+@given(st.from_regex(AGE_PATTERN, fullmatch=True) | st.from_regex(CALENDAR_PATTERN, fullmatch=True))
+def test_what_the_description_calls_a_time_is_one(text: str) -> None:
+    for end in (False, True):
+        assert time_bound("until", text, NOW, end=end)
 
 
 @given(st.text(max_size=40), st.booleans())

@@ -19,8 +19,11 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @cache
-def _layout(cls: type[DataclassInstance]) -> tuple[tuple[str, str], ...]:
-    """Return (name, when) of a class's sent fields: its own first, inherited ones after."""
+def layout(cls: type[DataclassInstance]) -> tuple[tuple[str, str], ...]:
+    """Return (name, when) of a class's sent fields: its own first, inherited ones after.
+
+    `when` is `always` or `filled`.
+    """
     found = {f.name: f.metadata.get("when", "always") for f in fields(cls)}
     own = [name for name in get_annotations(cls) if name in found]
     names = own + [name for name in found if name not in own]
@@ -35,7 +38,7 @@ def _empty(value: object) -> bool:
 def to_wire(value: object) -> Json:
     """Return a payload, or a part of one, as what `json` can write."""
     if is_dataclass(value) and not isinstance(value, type):
-        parts = ((name, when, getattr(value, name)) for name, when in _layout(type(value)))
+        parts = ((name, when, getattr(value, name)) for name, when in layout(type(value)))
         return {
             name: to_wire(part)
             for name, when, part in parts

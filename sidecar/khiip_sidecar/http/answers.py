@@ -55,9 +55,7 @@ def method_not_allowed(allow: bytes) -> HttpError:
 
 def no_such_address() -> HttpError:
     """A 404 for a path that no route has."""
-    return HttpError(
-        404, "not_found", "There is nothing at this address.", hint="See /health and /api/v1/meta."
-    )
+    return HttpError(404, "not_found", "There is nothing at this address.", hint="See /docs.")
 
 
 async def send_error(send: Send, error: KhiipError) -> None:
@@ -66,11 +64,30 @@ async def send_error(send: Send, error: KhiipError) -> None:
     await send_bytes(send, error.http_status, to_json(error_body(error)), headers)
 
 
+async def send_nothing(send: Send, headers: Iterable[Header] = ()) -> None:
+    """A 204, which has neither a body nor a length or type of one."""
+    start = {"status": 204, "headers": [(b"cache-control", b"no-store"), *headers]}
+    await send({"type": "http.response.start", **start})
+    await send({"type": "http.response.body", "body": b""})
+
+
 async def send_bytes(send: Send, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
     """One whole JSON answer."""
     length = (b"content-length", str(len(body)).encode())
     start = {"status": status, "headers": [*JSON_HEADERS, length, *headers]}
     await send({"type": "http.response.start", **start})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_file(send: Send, body: bytes, kind: str, headers: Iterable[Header]) -> None:
+    """One whole file of the page, of a media type; a new version of the program shows at once."""
+    start = [
+        (b"content-type", kind.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-cache"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": [*start, *headers]})
     await send({"type": "http.response.body", "body": body})
 
 

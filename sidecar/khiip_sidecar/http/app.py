@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,24 +20,56 @@ from khiip_sidecar.http.answers import (
     method_not_allowed,
     no_such_address,
     send_bytes,
+    send_nothing,
 )
+from khiip_sidecar.http.events import ProgressStreams
+from khiip_sidecar.http.page import page_apps
 from khiip_sidecar.http.security import Access, Guard
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.wire.encode import to_json
+from khiip_sidecar.wire.routes import VERBS
 
-Endpoint = Callable[[Request], object]
+Endpoint = Callable[[Operations, Request], object]
+
+CALLS: dict[str, Endpoint] = {
+    "health": lambda do, request: do.health(),
+    "meta": lambda do, request: do.meta(),
+    "recall": lambda do, request: do.recall(_params(request)),
+    "related": lambda do, request: do.related(_params(request)),
+    "index": lambda do, request: do.index_state(),
+    "start_index": lambda do, request: do.start_index(_body(request)),
+    "refetch": lambda do, request: do.refetch(_id(request), _params(request)),
+    "access": lambda do, request: do.access(_id(request)),
+    "capture": lambda do, request: do.capture(_id(request)),
+    "captures": lambda do, request: do.captures(_params(request)),
+}
 
 
-def make_app(operations: Operations, access: Access) -> App:
+def make_app(operations: Operations, access: Access) -> RestApp:
     """The whole REST face as an ASGI application."""
-    return ErrorEdge(Guard(_Routes(operations), access))
+    return RestApp(operations, access)
+
+
+class RestApp:
+    """Errors, guard and routes in one; `close` ends the streams that would not end themselves."""
+
+    def __init__(self, operations: Operations, access: Access) -> None:
+        self._streams = ProgressStreams(operations.progress)
+        self._app = ErrorEdge(Guard(_Routes(_resources(operations, self._streams)), access))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def close(self) -> None:
+        """Called in the event loop when the service stops."""
+        self._streams.close()
 
 
 class _Routes:
     """The route table; an address that it does not hold becomes one of our own errors."""
 
-    def __init__(self, operations: Operations) -> None:
-        routes = [Route(path, resource) for path, resource in _table(operations)]
+    def __init__(self, resources: Mapping[str, _Resource]) -> None:
+        routes = [Route(path, resource) for path, resource in resources.items()]
         self._router = Router(routes, redirect_slashes=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,45 +83,49 @@ class _Routes:
 class _Resource:
     """One address with its verbs; HEAD is GET without the body, which the server leaves out."""
 
-    def __init__(
-        self, *, get: Endpoint | None = None, post: Endpoint | None = None, status: int = 200
-    ) -> None:
-        self._verbs = {"GET": get, "HEAD": get, "POST": post}
-        self._post_status = status
-        self._allow = ", ".join(verb for verb, does in self._verbs.items() if does).encode()
+    def __init__(self) -> None:
+        self._verbs: dict[str, App] = {}
+
+    def take(self, method: str, app: App) -> None:
+        """Answer one more verb here."""
+        self._verbs[method] = app
+        if method == "GET":
+            self._verbs["HEAD"] = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._verbs.get(scope["method"])
-        if endpoint is None:
-            raise method_not_allowed(self._allow)
-        # Reading, searching and encoding all block, so all of it leaves the event loop.
-        body = await run_in_threadpool(lambda: to_json(endpoint(Request(scope))))
-        await send_bytes(send, self._post_status if scope["method"] == "POST" else 200, body)
+        app = self._verbs.get(scope["method"])
+        if app is None:
+            raise method_not_allowed(", ".join(self._verbs).encode())
+        await app(scope, receive, send)
 
 
-def _table(operations: Operations) -> list[tuple[str, _Resource]]:
-    """Ids may hold slashes, so the longer address comes first."""
-    do = operations
-    return [
-        ("/health", _Resource(get=lambda request: do.health())),
-        ("/api/v1/meta", _Resource(get=lambda request: do.meta())),
-        ("/api/v1/recall", _Resource(get=lambda request: do.recall(_params(request)))),
-        ("/api/v1/related", _Resource(get=lambda request: do.related(_params(request)))),
-        (
-            "/api/v1/index",
-            _Resource(
-                get=lambda request: do.index_state(),
-                post=lambda request: do.start_index(_body(request)),
-                status=202,
-            ),
-        ),
-        (
-            "/api/v1/captures/{id:path}/refetch",
-            _Resource(post=lambda request: do.refetch(_id(request), _params(request))),
-        ),
-        ("/api/v1/captures/{id:path}", _Resource(get=lambda request: do.capture(_id(request)))),
-        ("/api/v1/captures", _Resource(get=lambda request: do.captures(_params(request)))),
-    ]
+class _Call:
+    """One operation: reading, searching and encoding all block, so they leave the event loop."""
+
+    def __init__(self, operations: Operations, endpoint: Endpoint, status: int) -> None:
+        self._operations = operations
+        self._endpoint = endpoint
+        self._status = status
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await run_in_threadpool(self._answer, scope)
+        if self._status == 204:
+            return await send_nothing(send)
+        return await send_bytes(send, self._status, body)
+
+    def _answer(self, scope: Scope) -> bytes:
+        return to_json(self._endpoint(self._operations, Request(scope)))
+
+
+def _resources(operations: Operations, streams: ProgressStreams) -> dict[str, _Resource]:
+    """An app for every verb of the wire, by the path that the router knows it under."""
+    apps: dict[str, App] = {"follow_index": streams, **page_apps()}
+    resources: dict[str, _Resource] = {}
+    for verb in VERBS:
+        app = apps.get(verb.name) or _Call(operations, CALLS[verb.name], verb.status)
+        path = verb.path.replace("{id}", "{id:path}")  # an id may hold slashes
+        resources.setdefault(path, _Resource()).take(verb.method, app)
+    return resources
 
 
 def _params(request: Request) -> dict[str, list[str]]:
@@ -105,10 +141,10 @@ def _id(request: Request) -> str:
 
 
 def _body(request: Request) -> object:
-    """The body as JSON, None when there is none; it was read and limited by the guard."""
+    """The body as JSON, an empty object when there is none; the guard has read and limited it."""
     raw: bytes = request.scope["khiip.body"]
     if not raw.strip():
-        return None
+        return {}
     try:
         body: object = json.loads(raw)
     except (ValueError, RecursionError) as error:

@@ -20,11 +20,12 @@ from khiip_sidecar.http.answers import (
     Receive,
     Scope,
     Send,
-    send_bytes,
     send_error,
+    send_nothing,
 )
+from khiip_sidecar.wire.routes import open_paths
 
-OPEN_PATHS = frozenset({"/health"})
+OPEN_PATHS = open_paths()
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 APP_ORIGINS = frozenset({"app://obsidian.md", "capacitor://localhost"})
 MAX_BODY_BYTES = 64 * 1024
@@ -69,7 +70,7 @@ class Guard:
             return await send_error(send, error)
         shared = _with_cors(send, origin)
         if origin and _is_preflight(scope):
-            return await send_bytes(shared, 204, b"", _preflight_headers(headers))
+            return await send_nothing(shared, _preflight_headers(headers))
         try:
             if scope["path"] not in OPEN_PATHS:
                 check_key(_all(headers, b"authorization"), self._access.key())
@@ -77,7 +78,7 @@ class Guard:
             check_type(body, _all(headers, b"content-type"))
         except HttpError as error:
             return await send_error(shared, error)
-        return await self._app(scope, _replay(body), shared)
+        return await self._app(scope, _replay(body, receive), shared)
 
     async def _refuse_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -219,8 +220,13 @@ def _with_cors(send: Send, origin: bytes | None) -> Send:
     return shared
 
 
-def _replay(body: bytes) -> Receive:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already, then whatever the server says: that the client is gone."""
+    waiting = [body]
 
-    return receive
+    async def again() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return again

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from khiip_sidecar.http.answers import JSON_HEADERS, App, HttpError
+from khiip_sidecar.http.answers import JSON_HEADERS, HttpError, Receive, Scope, Send
 from khiip_sidecar.wire.encode import error_body, to_json
 
 STOP_ANSWERING_SECONDS = 1
@@ -18,7 +19,8 @@ STOP_ANSWERING_SECONDS = 1
 MAX_HEAD_BYTES = 256 * 1024
 # Who connects and says nothing whole by then holds a socket for nothing.
 FIRST_REQUEST_SECONDS = 20.0
-
+# Who takes nothing for this long, with a full buffer on our side, has gone without a word.
+STALLED_SECONDS = 60.0
 
 UNREADABLE = HttpError(
     400,
@@ -28,12 +30,21 @@ UNREADABLE = HttpError(
 )
 
 
+class Application(Protocol):
+    """An ASGI application that can be told that the service stops."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Server(uvicorn.Server):
     """Leaves signals to us: uvicorn raises them again after its own shutdown, which would end
     the process before the index is closed. `when_started` is called once requests are taken."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(_config(app))
+        self._app = app
         self.when_started: Callable[[], None] = lambda: None
 
     @contextlib.contextmanager
@@ -44,9 +55,15 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self.when_started()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.close()  # answers without an end would be waited for otherwise
+        await super().shutdown(sockets)
 
-class Protocol(H11Protocol):
+
+class Connection(H11Protocol):
     """One connection; what cannot be parsed is refused in the words of every other error."""
+
+    stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -55,6 +72,23 @@ class Protocol(H11Protocol):
     def _give_up_on_silence(self) -> None:
         if self.cycle is None:
             self.transport.close()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._not_stalled()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._not_stalled()
+
+    def _not_stalled(self) -> None:
+        if self.stalled is not None:
+            self.stalled.cancel()
+            self.stalled = None
 
     def send_400_response(self, msg: str) -> None:
         body = to_json(error_body(UNREADABLE))
@@ -67,10 +101,10 @@ class Protocol(H11Protocol):
         """An upgrade that is not served is answered as the plain request that it also is."""
 
 
-def _config(app: App) -> uvicorn.Config:
+def _config(app: Application) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Protocol,
+        http=Connection,
         ws="none",
         lifespan="off",
         loop="asyncio",

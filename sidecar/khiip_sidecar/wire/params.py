@@ -23,6 +23,13 @@ MAX_OFFSET = 1_000_000
 MAX_TEXT = 10_000
 MAX_VALUES = 100
 
+# A text says something only with a sign that can be seen.
+VISIBLE = r"[^\s\x00-\x20\x7f-\xa0\ufeff]"
+TAG = r"^[^,]*[^,#\s\x00-\x20\x7f-\xa0\ufeff][^,]*$"
+# What `Vault.resolve` takes: relative, no drive, no step out, no hidden folder.
+_STEP = r"(?:\.(?=[\\/]|$)|(?!\.|\s*(?:\.|%2[eE]){1,2}\s*(?:[\\/]|$))[^\\/]*)"
+IN_VAULT = rf"^(?=[\s\S]*{VISIBLE})(?![\\/]|[A-Za-z]:(?:[\\/]|$)){_STEP}(?:[\\/]{_STEP})*$"
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -30,7 +37,9 @@ class Parameter:
 
     `many` says how several values are given: `one` takes one only, `commas` takes `a,b` or
     repeats, `repeat` takes repeats only (for values that hold commas themselves, such as names).
-    `served` lists the values that this version can act on; None means all of them.
+    `served` lists the values that this version can act on; None means all of them. `pattern` is
+    what a text must match; a path that does not is refused by the vault. `required` and the
+    `choices` of a text describe what an operation insists on.
     """
 
     name: str
@@ -43,6 +52,8 @@ class Parameter:
     aliases: tuple[str, ...] = ()
     many: Many = "one"
     served: tuple[str, ...] | None = None
+    pattern: str = VISIBLE
+    required: bool = False
 
 
 def _view(default: str = "full") -> Parameter:
@@ -66,8 +77,14 @@ FILTERS: tuple[Parameter, ...] = (
     Parameter(
         "source", "choice", "Only captures from these sources.", choices=SOURCES, many="commas"
     ),
-    Parameter("tag", "text", "Only captures with one of these tags.", many="commas"),
-    Parameter("folder", "folder", "Only notes below one of these folders.", many="repeat"),
+    Parameter("tag", "text", "Only captures with one of these tags.", many="commas", pattern=TAG),
+    Parameter(
+        "folder",
+        "folder",
+        "Only notes below one of these folders.",
+        many="repeat",
+        pattern=IN_VAULT,
+    ),
     Parameter("author", "text", "Only captures by one of these authors.", many="repeat"),
     Parameter(
         "since", "time", "Recorded at or after: 2025, 2025-01-31, an RFC 3339 time, or an age: 7d."
@@ -96,7 +113,9 @@ MEMORY_FILTERS: tuple[Parameter, ...] = (
 )
 
 RECALL: tuple[Parameter, ...] = (
-    Parameter("query", "text", "What to look for, in your own words.", aliases=("q",)),
+    Parameter(
+        "query", "text", "What to look for, in your own words.", aliases=("q",), required=True
+    ),
     _limit(200, 10),
     OFFSET,
     Parameter("min_score", "number", "Leave out hits below this score.", least=-1, most=1),
@@ -152,11 +171,19 @@ CAPTURES: tuple[Parameter, ...] = (
 
 RELATED: tuple[Parameter, ...] = (
     Parameter("id", "text", "The capture to look around."),
-    Parameter("path", "path", "The note to look around: its path in the vault."),
+    Parameter("path", "path", "The note to look around: its path in the vault.", pattern=IN_VAULT),
     _limit(200, 10),
     OFFSET,
     _view(),
     EXCERPT_CHARS,
 )
 
-REFETCH: tuple[Parameter, ...] = (Parameter("dimension", "text", "What to do again: re-extract."),)
+REFETCH: tuple[Parameter, ...] = (
+    Parameter(
+        "dimension",
+        "text",
+        "What to do again: re-extract.",
+        choices=("re-extract",),
+        required=True,
+    ),
+)

@@ -10,7 +10,7 @@ from typing import Any
 
 from khiip_indexer.errors import Unsupported, UsageError
 from khiip_sidecar.texts import clean_text, shown
-from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, Default, Parameter
+from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, TAG, VISIBLE, Default, Parameter
 from khiip_sidecar.wire.times import time_bound
 
 Given = Mapping[str, Sequence[str]]
@@ -110,9 +110,10 @@ def _read(parameter: Parameter, text: str, now: datetime) -> Default:
 
 def _read_text(parameter: Parameter, text: str) -> str:
     cleaned = clean_text(text)
+    visible = TAG if parameter.name == "tag" else VISIBLE
     if parameter.name == "tag":  # written with its mark in a note, without it in the index
         cleaned = cleaned.strip().lstrip("#")
-    if not cleaned.strip():
+    if not re.search(visible, cleaned):
         code = "empty_query" if parameter.name == "query" else None
         raise UsageError(
             f"The {parameter.name} is empty.", hint="Give some text or leave it out.", code=code

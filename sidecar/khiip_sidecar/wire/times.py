@@ -9,7 +9,12 @@ from datetime import UTC, datetime, timedelta
 from khiip_indexer.errors import UsageError
 
 _CALENDAR = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?(?:-([0-9]{2}))?", re.ASCII)
-_AGO = re.compile(r"([0-9]{1,5}) ?([dwmy])", re.ASCII | re.IGNORECASE)
+# No longer back than there are years: what matches is always a time.
+AGE_PATTERN = "^(?:[0-9]{1,5} ?[dDwW]|[0-9]{1,4} ?[mM]|[0-9]{1,3} ?[yY])$"
+CALENDAR_PATTERN = "^(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])(?:-(?:0[1-9]|1[0-2]))?$"
+_AGO = re.compile(AGE_PATTERN)
+_LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+_LEAP = re.compile(r"([T ][0-9]{2}:[0-9]{2}):60", re.ASCII)
 _DAYS = {"d": 1, "w": 7}
 _MONTHS = {"m": 1, "y": 12}
 
@@ -31,11 +36,12 @@ def time_bound(name: str, text: str, now: datetime, *, end: bool) -> str:
 
 
 def _bound(text: str, now: datetime, end: bool) -> datetime:
-    if match := _AGO.fullmatch(text):
-        return _before(now, int(match[1]), match[2].lower())
+    if _AGO.fullmatch(text):
+        return _before(now, int(text[:-1]), text[-1].lower())
     if match := _CALENDAR.fullmatch(text):
         return _calendar(int(match[1]), match[2], match[3], end)
-    moment = datetime.fromisoformat(text)
+    # RFC 3339 allows small letters, and a leap second.
+    moment = datetime.fromisoformat(_LEAP.sub(r"\g<1>:59", text.upper()))
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -50,8 +56,8 @@ def _calendar(year: int, month: str | None, day: str | None, end: bool) -> datet
     if not end:
         return start
     if day:
-        return start + timedelta(days=1)
-    return _months_later(start, 1 if month else 12)
+        return start + timedelta(days=1) if start.date() < _LAST.date() else _LAST
+    return _months_later(start, 1 if month else 12) if year < 9999 else _LAST
 
 
 def _months_later(moment: datetime, months: int) -> datetime:

@@ -1,0 +1,92 @@
+"""Parameters as the description says them: the same tables that `parse` goes by; pure."""
+
+from __future__ import annotations
+
+from khiip_sidecar.wire.encode import Json
+from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, Parameter
+from khiip_sidecar.wire.times import AGE_PATTERN, CALENDAR_PATTERN
+
+
+def parameter_view(parameter: Parameter, place: str) -> Json:
+    """One parameter; `place` is `query` or `path`."""
+    said: Json = {
+        "name": parameter.name,
+        "in": place,
+        "description": _doc(parameter),
+        "required": place == "path" or parameter.required,
+        "schema": _schema(parameter),
+    }
+    if parameter.many != "one":
+        # The service takes repeats for every list; commas only where values hold none.
+        said |= {"style": "form", "explode": parameter.many == "repeat"}
+    if parameter.aliases:
+        said["x-aliases"] = list(parameter.aliases)
+    return said
+
+
+def refused_parameters(table: tuple[Parameter, ...]) -> Json:
+    """What is known and answered with 501: a parameter, or some of its values, by name."""
+    refused: Json = {}
+    for each in table:
+        if each.served is not None:
+            known = each.choices or (("true", "false") if each.kind == "flag" else ())
+            refused[each.name] = [value for value in known if value not in each.served] or ["*"]
+    return refused
+
+
+def _doc(parameter: Parameter) -> str:
+    if not parameter.aliases:
+        return parameter.doc
+    return f"{parameter.doc} `{'`, `'.join(parameter.aliases)}` is the same."
+
+
+def _schema(parameter: Parameter) -> Json:
+    schema = _single(parameter)
+    if parameter.many != "one":
+        return {"type": "array", "items": schema, "minItems": 1, "maxItems": MAX_VALUES}
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    return schema
+
+
+def _single(parameter: Parameter) -> Json:
+    if parameter.choices:
+        served = parameter.choices if parameter.served is None else parameter.served
+        return {"type": "string", "enum": list(served)}
+    if parameter.kind == "flag":
+        return _flag(parameter)
+    if parameter.kind in ("whole", "number"):
+        return _bounded(parameter)
+    if parameter.kind == "time":
+        return _time()
+    return {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_TEXT,
+        "pattern": parameter.pattern,
+    }
+
+
+def _flag(parameter: Parameter) -> Json:
+    if parameter.served is None:
+        return {"type": "boolean"}
+    return {"type": "boolean", "enum": [value == "true" for value in parameter.served]}
+
+
+def _bounded(parameter: Parameter) -> Json:
+    schema: Json = {"type": "integer" if parameter.kind == "whole" else "number"}
+    for word, bound in (("minimum", parameter.least), ("maximum", parameter.most)):
+        if bound is not None:
+            schema[word] = bound
+    return schema
+
+
+def _time() -> Json:
+    return {
+        "anyOf": [
+            {"type": "string", "format": "date"},
+            {"type": "string", "format": "date-time"},
+            {"type": "string", "pattern": CALENDAR_PATTERN},
+            {"type": "string", "pattern": AGE_PATTERN},
+        ]
+    }

@@ -1,0 +1,81 @@
+"""Every code that an error of the service may carry, with its status and when it comes."""
+
+from __future__ import annotations
+
+# Codes by status; a test holds them against the classes and calls that make the errors.
+FAULTS: dict[int, dict[str, str]] = {
+    400: {
+        "bad_request": "The request is not valid HTTP/1.1, or its head is too long.",
+        "incomplete_body": "The body broke off.",
+        "path_outside_vault": "A path leaves the vault.",
+        "reserved_folder": "A path names a folder that holds no notes.",
+    },
+    401: {"unauthorized": "There is no key, or it is not the right one."},
+    403: {
+        "forbidden_host": "The Host header is neither the bound address nor a loopback name.",
+        "forbidden_origin": "The request comes from a web page of elsewhere.",
+    },
+    404: {"not_found": "Nothing has this address, id or path."},
+    405: {"method_not_allowed": "The address does not take the method; Allow says which it takes."},
+    408: {"request_timeout": "The body did not arrive in time."},
+    409: {
+        "already_running": "Indexing is under way.",
+        "mass_deletion": "Most notes seem gone at once; the index keeps them.",
+    },
+    413: {"body_too_large": "The body is over the limit."},
+    415: {"unsupported_media_type": "The body does not say that it is JSON."},
+    422: {
+        "bad_parameter": "A parameter's value is not allowed, or one is missing.",
+        "unknown_parameter": "There is no such parameter.",
+        "too_long": "A value is over the limit.",
+        "empty_query": "The query holds nothing to look for.",
+        "bad_json": "The body is not JSON.",
+    },
+    429: {"too_many_streams": "As many programs follow the index as may."},
+    500: {
+        "internal_error": "The service met a fault of its own.",
+        "bad_key_file": "The file with the service's key cannot be used.",
+    },
+    501: {"not_implemented": "Understood, and not served by this version."},
+    503: {
+        "index_missing": "There is no index yet.",
+        "index_warming": "The index is on its way.",
+        "index_of_other_model": "Another model made the index.",
+        "index_of_other_vault": "The index folder belongs to another vault.",
+        "index_from_newer_version": "A newer version made the index.",
+        "index_busy": "Another process holds the index for long.",
+        "index_damaged": "The index is damaged.",
+        "index_not_readable": "The index may not be read.",
+        "index_not_writable": "The index may not be written.",
+        "disk_full": "The disk is full.",
+        "storage_failed": "The index, or the file with the key, could not be read or written.",
+        "vault_locked": "Another process writes this vault's index.",
+        "vault_not_found": "The vault cannot be found or read.",
+        "model_unavailable": "The model failed.",
+        "model_not_found": "The model is not there.",
+        "model_damaged": "The model's file is damaged.",
+    },
+}
+
+# What any request may meet, by whether its address wants the key.
+ALWAYS = (
+    "bad_request",
+    "incomplete_body",
+    "forbidden_host",
+    "forbidden_origin",
+    "request_timeout",
+    "body_too_large",
+    "unsupported_media_type",
+    "internal_error",
+)
+WITH_KEY = ("unauthorized", "bad_key_file", "storage_failed", "index_not_writable", "disk_full")
+
+
+def by_status(codes: tuple[str, ...]) -> dict[int, dict[str, str]]:
+    """The given codes and what they mean, by status; raises KeyError for a code of no fault."""
+    meanings = {code: (status, text) for status, of in FAULTS.items() for code, text in of.items()}
+    found: dict[int, dict[str, str]] = {}
+    for code in dict.fromkeys(codes):
+        status, text = meanings[code]
+        found.setdefault(status, {})[code] = text
+    return dict(sorted(found.items()))

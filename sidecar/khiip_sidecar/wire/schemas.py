@@ -1,0 +1,220 @@
+"""JSON Schemas of what `views` renders, field by field in its order; pure.
+
+Every list of fields here is append-only. A test holds each real answer against its schema with
+no field more and none less.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from khiip_indexer.records import Phase
+from khiip_indexer.types import SOURCES, ExtractionStatus, RecordedFrom
+from khiip_sidecar.wire.encode import Json
+from khiip_sidecar.wire.typed import PAYLOADS, payload_schemas, reference
+from khiip_sidecar.worker import State
+
+TEXT: Json = {"type": "string"}
+WHOLE: Json = {"type": "integer", "minimum": 0}
+NUMBER: Json = {"type": "number"}
+FLAG: Json = {"type": "boolean"}
+TIME: Json = {"type": "string", "format": "date-time"}
+SOURCE: Json = {"type": "string", "enum": list(SOURCES)}
+SCORE: Json = {"type": "number", "minimum": -1, "maximum": 1}
+TEXTS: Json = {"type": "array", "items": TEXT}
+
+
+def schemas() -> dict[str, Json]:
+    """Every named schema of the service."""
+    return {**_ANSWERS, **payload_schemas()}
+
+
+def record(of: dict[str, Json], optional: dict[str, Json] | None = None) -> Json:
+    """An object with all of the fields `of`, perhaps with the optional ones; more may follow."""
+    return {"type": "object", "properties": {**of, **(optional or {})}, "required": list(of)}
+
+
+def closed(of: dict[str, Json], optional: dict[str, Json] | None = None) -> Json:
+    """An object that will never have other fields."""
+    return {**record(of, optional), "additionalProperties": False}
+
+
+def perhaps(schema: Json) -> Json:
+    """The same, or null."""
+    if "type" not in schema or "enum" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def many(schema: Json) -> Json:
+    """An array of such."""
+    return {"type": "array", "items": schema}
+
+
+def one_of(*texts: str) -> Json:
+    """One of these words."""
+    return {"type": "string", "enum": list(texts)}
+
+
+_LEAN: dict[str, Json] = {
+    "id": TEXT,
+    "url": TEXT,
+    "source": SOURCE,
+    "title": TEXT,
+    "author": perhaps(TEXT),
+    "recorded_at": TIME,
+    "vault_path": TEXT,
+    "description": perhaps(TEXT),
+    "excerpt": {**TEXT, "maxLength": 501},
+    "excerpt_from": TEXT,
+    "payload_chars": WHOLE,
+}
+
+_CAPTURE: dict[str, Json] = {
+    "id": TEXT,
+    "url": TEXT,
+    "source": SOURCE,
+    "vault_path": TEXT,
+    "title": TEXT,
+    "description": perhaps(TEXT),
+    "author": perhaps(TEXT),
+    "recorded_at": TIME,
+    "valid_from": TIME,
+    "archived": FLAG,
+    "superseded_by": perhaps(TEXT),
+    "payload": {"anyOf": [*(reference(each.__name__) for each in PAYLOADS), {"type": "null"}]},
+    "structured_schema_version": WHOLE,
+    "auto_metadata": record({"host": perhaps(TEXT), "year": {"type": "integer"}, "filetype": TEXT}),
+    "user_tags": TEXTS,
+    "archive_urls": {"type": "object", "additionalProperties": TEXT},
+    "extraction_status": one_of(*get_args(ExtractionStatus)),
+    "extraction_error": perhaps(TEXT),
+    "extraction_attempts": WHOLE,
+    "recorded_at_from": one_of(*get_args(RecordedFrom)),
+    "modified_at": TIME,
+    "entities": TEXTS,
+    "layer": perhaps(TEXT),
+    "altitude": perhaps(TEXT),
+    "mem_type": perhaps(TEXT),
+    "mem_state": perhaps(TEXT),
+    "thread_id": perhaps(TEXT),
+    "importance": {"type": "number", "minimum": 0, "maximum": 1},
+    "importance_from": one_of("written", "inferred"),
+    "pinned": FLAG,
+    "problems": many(reference("Problem")),
+}
+
+_COUNTS: dict[str, Json] = {
+    "notes": WHOLE,
+    "searchable_by_text": WHOLE,
+    "searchable_by_meaning": WHOLE,
+    "pending": WHOLE,
+    "problems": WHOLE,
+    "vectors": WHOLE,
+    "generation": WHOLE,
+    "last_reconcile": perhaps(TIME),
+}
+
+_PROGRESS: dict[str, Json] = {
+    "state": one_of(*get_args(State)),
+    "phase": perhaps(one_of(*get_args(Phase))),
+    "done": WHOLE,
+    "total": WHOLE,
+    "rate": perhaps(NUMBER),
+    "seconds_left": perhaps(NUMBER),
+    "path": perhaps(TEXT),
+    "counts": record(_COUNTS),
+}
+
+_ANSWERS: dict[str, Json] = {
+    "Error": closed({"detail": TEXT, "error": TEXT, "hint": perhaps(TEXT)}),
+    "Problem": record(
+        {
+            "path": TEXT,
+            "line": perhaps(WHOLE),
+            "code": TEXT,
+            "reason": TEXT,
+            "hint": perhaps(TEXT),
+        }
+    ),
+    "Capture": record(_CAPTURE),
+    "LeanCapture": record(_LEAN),
+    "LeanHit": record({**_LEAN, "score": SCORE}, {"weak": FLAG}),
+    "FullHit": record({"capture": reference("Capture"), "score": SCORE}, {"weak": FLAG}),
+    "Captures": many({"anyOf": [reference("Capture"), reference("LeanCapture")]}),
+    "Recall": record(
+        {
+            "query": perhaps(TEXT),
+            "embedder_model": TEXT,
+            "embedder_dimension": WHOLE,
+            "results": many({"anyOf": [reference("FullHit"), reference("LeanHit")]}),
+            "has_more": FLAG,
+            "stopped_by": one_of("tokens", "limit", "end"),
+            "total_candidates": WHOLE,
+            "approx_tokens": WHOLE,
+            "offset": WHOLE,
+            "stale": FLAG,
+            "degraded": perhaps(TEXT),
+        }
+    ),
+    "Health": record(
+        {
+            "status": one_of("ok", "degraded"),
+            "state": one_of(*get_args(State)),
+            "version": TEXT,
+            "schema_version": WHOLE,
+            "db_path": TEXT,
+            "vault_id": TEXT,
+            "extractors": many(
+                record(
+                    {
+                        "source": SOURCE,
+                        "ok": FLAG,
+                        "degraded_reason": perhaps(TEXT),
+                        "fallback_count": WHOLE,
+                    }
+                )
+            ),
+            "index": record({**_COUNTS, "watcher": TEXT}),
+            "reason": perhaps(TEXT),
+        }
+    ),
+    "Meta": record(
+        {
+            "version": TEXT,
+            "schema_version": WHOLE,
+            "config": record({"host": TEXT, "port": WHOLE, "vault_path": TEXT}),
+            "extractors": many(SOURCE),
+            "embedder": record({"model": TEXT, "dimension": WHOLE}),
+        }
+    ),
+    "Progress": record({**_PROGRESS, "error": perhaps(TEXT)}),
+    "Index": record(
+        {
+            **_PROGRESS,
+            "last_report": {"anyOf": [reference("Report"), {"type": "null"}]},
+            "error": perhaps(TEXT),
+        }
+    ),
+    "IndexOptions": closed({}, {"full": FLAG, "accept_deletions": FLAG}),
+    "Report": record(
+        {
+            "seen": WHOLE,
+            "added": WHOLE,
+            "changed": WHOLE,
+            "moved": WHOLE,
+            "removed": WHOLE,
+            "unchanged": WHOLE,
+            "embedded": WHOLE,
+            "failed": WHOLE,
+            "pending": WHOLE,
+            "with_problems": WHOLE,
+            "problems": many(reference("Problem")),
+            "seconds": {"type": "number", "minimum": 0},
+            "complete": FLAG,
+            "outdated": WHOLE,
+            "renamed": WHOLE,
+        }
+    ),
+    "Description": {"type": "object", "required": ["openapi", "info", "paths"]},
+}
