@@ -79,6 +79,7 @@ class VaultIndex:
         """Close the files and let the next writer in."""
         self._accesses.close()
         self.database.close()
+        self.vault.close()
         if self._lock is not None:
             self._lock.release()
 

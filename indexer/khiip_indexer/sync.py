@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from khiip_indexer.storage.pruning import prune
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.integrity import verify
+from khiip_indexer.syncing.plan import Lately
 from khiip_indexer.syncing.work import Work, check
 from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from khiip_indexer.syncing.text_phase import TextPhase
 
 Watch = Callable[[Progress], None]
+Noticed = Callable[[], Collection[str]]
 
 _GIANT_BYTES = 1024 * 1024
 
@@ -40,6 +43,10 @@ def _now() -> datetime:
 
 def _silent(_: Progress) -> None:
     return None
+
+
+def _nothing() -> Collection[str]:
+    return ()
 
 
 class Syncer:
@@ -54,6 +61,10 @@ class Syncer:
         self._clock = clock
         self._ages = Ages(index.settings.vault)
         self._stop = threading.Event()
+        self._noticed: Noticed = _nothing
+        self._lately = Lately()
+        self._offline: set[str] = set()
+        self._unpruned = True
 
     def stop(self) -> None:
         """Let a run in another thread end after its current batch."""
@@ -64,29 +75,72 @@ class Syncer:
         *,
         full: bool = False,
         accept_deletions: bool = False,
+        paths: Collection[str] | None = None,
         progress: Watch = _silent,
+        noticed: Noticed = _nothing,
     ) -> SyncReport:
         """Take in every change of the vault; `full` reads every note again.
 
-        Raises DeletionBrake at the end, everything else done, when most notes are gone and
-        `accept_deletions` is not set.
+        `paths` are the notes and folders that changed, when that is known: only they are looked
+        at, unless something says that more has changed. While vectors are made, which may take
+        long, `noticed` is asked for paths to take in before it goes on. Raises DeletionBrake at
+        the end, everything else done, when most notes are gone and `accept_deletions` is not set.
         """
         self._stop.clear()
         started = time.monotonic()
-        with translated(self._database.path):
-            report, kept = self._run(full, accept_deletions, progress)
+        self._noticed = noticed
+        try:
+            with translated(self._database.path):
+                report, kept = self._run(full, accept_deletions, paths, progress)
+        finally:
+            self._noticed = _nothing
         if kept:
             raise work.brake(kept)
         return replace(report, seconds=time.monotonic() - started)
 
-    def _run(self, full: bool, accept_deletions: bool, progress: Watch) -> tuple[SyncReport, int]:
+    def _run(
+        self,
+        full: bool,
+        accept_deletions: bool,
+        paths: Collection[str] | None,
+        progress: Watch,
+        *,
+        between: bool = False,
+    ) -> tuple[SyncReport, int]:
         reread_all = self._adopt(self._embedder.identity) or full
-        todo = self._plan(reread_all, accept_deletions, progress)
+        if reread_all or self._more_has_changed():
+            paths = None
+        backlog = self._index.meta("pending") is not None
+        todo = self._plan(paths, reread_all, accept_deletions, progress)
         problems = self._take_text(todo, progress)
-        tally = self._take_vectors(progress)
-        report = self._report(todo, problems, tally)
-        self._finish(report, todo, progress)
+        only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
+        tally = self._take_vectors(progress, only, last=not between)
+        pending = 0 if between else work.pending_notes(self._index)
+        report = self._report(todo, problems, tally, pending)
+        generation = self._remember(report, todo)
+        self._index.catch_up()
+        if not between:
+            self._save_when_due(generation, progress)
+        progress(Progress("done", 1, 1))
         return report, len(todo.kept)
+
+    def _more_has_changed(self) -> bool:
+        """Whether only a look at the whole vault tells what to do."""
+        return (
+            int(self._index.meta("suspect") or 0) > 0
+            or self._index.meta("chains") is not None
+            or self._index.vault.rules_changed()
+            or self._ages.moved()
+        )
+
+    def _between_batches(self) -> bool:
+        """Take in what was edited while vectors are made; true when the run is to end."""
+        if not self._stop.is_set() and (paths := self._noticed()):
+            # Vectors of these notes only: the others wait for the run that is under way.
+            before, self._noticed = self._noticed, _nothing
+            self._run(False, False, paths, _silent, between=True)
+            self._noticed = before
+        return self._stop.is_set()
 
     def refetch(self, path: str) -> None:
         """Read, project and embed one note again in place, whatever failed before."""
@@ -97,7 +151,7 @@ class Syncer:
         with self._database.write() as connection:
             store.forget_failures(connection, self._embedder.identity.key, path)
         self._text_phase().run([(path, seen)], [], [], lambda *_: True)
-        self._embed(lambda *_: None, path)
+        self._embed(lambda *_: None, (path,))
         self._index.catch_up()
 
     def _adopt(self, identity: ModelIdentity) -> bool:
@@ -113,15 +167,29 @@ class Syncer:
                 store.put_meta(writer, key, value)
         return True
 
-    def _plan(self, reread_all: bool, accept_deletions: bool, progress: Watch) -> Work:
+    def _plan(
+        self,
+        paths: Collection[str] | None,
+        reread_all: bool,
+        accept_deletions: bool,
+        progress: Watch,
+    ) -> Work:
         progress(Progress("scan", 0, 0))
-        todo = work.plan_work(self._index)
+        todo = work.plan_work(self._index, paths)
+        if todo.scan.under is None:
+            todo = self._with_reread(todo, reread_all)
+        if not accept_deletions:
+            todo = todo.braked(self._lately.count(self._clock()))
+            self._lately.add(self._clock(), len(todo.changes.removed))
+        return todo
+
+    def _with_reread(self, todo: Work, reread_all: bool) -> Work:
         with self._database.write() as connection:
             again = self._ages.refresh(connection)
         again |= queries.renamed(self._database.read())
-        if reread_all or again:
-            todo = todo.rereading(None if reread_all else again)
-        return todo if accept_deletions else todo.braked()
+        if not reread_all and not again:
+            return todo
+        return todo.rereading(None if reread_all else again)
 
     def _take_text(self, todo: Work, progress: Watch) -> list[Problem]:
         changes, seen = todo.changes, todo.scan.files
@@ -131,16 +199,19 @@ class Syncer:
                     store.touch(connection, path, seen[path])
         if not todo.touches_text and store.get_meta(self._database.read(), "chains") is None:
             return []
-        self._ages.look_for_edits()
-        to_read = (*changes.changed, *changes.added, *todo.reread)
-        files = sorted(((path, seen[path]) for path in to_read), key=_reading_order)
+        self._ages.look_for_edits(todo.texts if todo.scan.under is not None else None)
+        files = sorted(((path, seen[path]) for path in todo.to_read), key=_reading_order)
 
         def watch(done: int, total: int, path: str | None) -> bool:
             progress(Progress("read", done, total, path))
             return not self._stop.is_set()
 
         moved = [(old, new, seen[new]) for old, new in changes.moved]
-        return self._text_phase().run(files, moved, changes.removed, watch)
+        problems = self._text_phase().run(files, moved, changes.removed, watch)
+        if todo.scan.under is None and not self._stop.is_set():
+            with self._database.write() as connection:
+                store.drop_meta(connection, "reread")
+        return problems
 
     def _text_phase(self) -> TextPhase:
         from khiip_indexer.syncing.projection import Window
@@ -149,27 +220,36 @@ class Syncer:
         window = Window(self._embedder.spans, self._embedder.identity.window)
         return TextPhase(self._index, self._embedder.identity.key, window, self._ages)
 
-    def _take_vectors(self, progress: Watch) -> Tally | None:
+    def _take_vectors(
+        self, progress: Watch, only: Collection[str] | None, *, last: bool
+    ) -> Tally | None:
+        """Make what vectors are missing, of these notes or of all."""
         if store.get_meta(self._database.read(), "pending") is None or self._stop.is_set():
             return None
 
         def report(phase: Phase, done: int, total: int) -> None:
             progress(Progress(phase, done, total))
 
-        tally = self._embed(report)
-        with self._database.write() as connection:
-            if work.pending_notes(self._index) == 0:
-                connection.execute("DELETE FROM meta WHERE key = 'pending'")
+        tally = self._embed(report, only)
+        # Counting what is left takes a look at every passage: not after each small edit.
+        whole = only is not None and not tally.failed and not self._stop.is_set()
+        if last and (whole or work.pending_notes(self._index) == 0):
+            with self._database.write() as connection:
+                store.drop_meta(connection, "pending")
         return tally
 
-    def _embed(self, report: Callable[[Phase, int, int], None], path: str | None = None) -> Tally:
+    def _embed(
+        self, report: Callable[[Phase, int, int], None], paths: Collection[str] | None
+    ) -> Tally:
         from khiip_indexer.syncing.embedding import EmbeddingPhase
 
-        phase = EmbeddingPhase(self._database, self._embedder, self._stop.is_set)
-        phase.run(report, path=path)
+        phase = EmbeddingPhase(self._database, self._embedder, self._between_batches)
+        phase.run(report, paths=paths)
         return phase.tally
 
-    def _report(self, todo: Work, problems: list[Problem], tally: Tally | None) -> SyncReport:
+    def _report(
+        self, todo: Work, problems: list[Problem], tally: Tally | None, pending: int
+    ) -> SyncReport:
         found = self._database.read().execute("SELECT COUNT(DISTINCT path) FROM problems")
         return SyncReport(
             seen=len(todo.scan.files),
@@ -180,42 +260,57 @@ class Syncer:
             unchanged=todo.unchanged,
             embedded=tally.embedded if tally else 0,
             failed=tally.failed if tally else 0,
-            pending=work.pending_notes(self._index),
+            pending=pending,
             renamed=len(queries.renamed(self._database.read())),
             with_problems=int(found.fetchone()[0]),
             problems=tuple(problems),
             complete=not self._stop.is_set(),
         )
 
-    def _finish(self, report: SyncReport, todo: Work, progress: Watch) -> None:
-        """Remember that the vault was looked at, and put the graph on disk when it is due."""
-        generation = self._remember(report, todo)
-        self._index.tidy()
-        self._index.catch_up()
+    def _save_when_due(self, generation: int, progress: Watch) -> None:
+        """Put the graph on disk when it has grown or changed enough to be worth it."""
         state, identity = self._index.settings.state, self._embedder.identity
         if save_is_due(self._database.read(), state, identity):
             progress(Progress("save", 0, 1))
             self._index.graphs.save(identity, generation)
-        progress(Progress("done", 1, 1))
 
     def _remember(self, report: SyncReport, todo: Work) -> int:
+        """Write down what was found out about the vault; gives the generation."""
+        generation = int(self._index.meta("generation") or 0)
+        changed = report.behind + report.embedded > 0
+        self._unpruned |= changed
+        known = {"generation": str(generation + changed), **self._seen_of_vault(report, todo)}
+        connection = self._database.read()
+        known = {k: v for k, v in known.items() if store.get_meta(connection, k) != v}
+        problems = work.vault_problems(connection, todo.scan)
+        if known or problems is not None:
+            with self._database.write() as writer:
+                for key, value in known.items():
+                    store.put_meta(writer, key, value)
+                if problems is not None:
+                    store.replace_problems(writer, "vault", problems)
+        if changed:
+            self._index.tidy()
+        if todo.scan.under is None and self._unpruned:
+            self._prune()
+        return generation + changed
+
+    def _seen_of_vault(self, report: SyncReport, todo: Work) -> dict[str, str]:
+        """What only a look at the whole vault can tell, and what a part adds to it."""
+        scan = todo.scan
+        self._offline = {path for path in self._offline if not scan.covers(path)} | scan.offline
+        seen = {"offline": json.dumps(sorted(self._offline))}
+        if scan.under is None or todo.kept:
+            seen["suspect"] = str(len(todo.kept))
+        if scan.under is None and report.complete:
+            seen["last_reconcile"] = rfc3339(self._clock())
+            seen["indexed_at_ns"] = str(scan.started_ns)
+        return seen
+
+    def _prune(self) -> None:
         with self._database.write() as connection:
-            changed = report.behind + report.embedded > 0
-            generation = int(store.get_meta(connection, "generation") or 0) + changed
-            remembered = {
-                "generation": str(generation),
-                "suspect": str(len(todo.kept)),
-            }
-            if report.complete:
-                remembered["last_reconcile"] = rfc3339(self._clock())
-                remembered["indexed_at_ns"] = str(todo.scan.started_ns)
-                connection.execute("DELETE FROM meta WHERE key = 'reread'")
-            for key, value in remembered.items():
-                store.put_meta(connection, key, value)
-            store.replace_problems(connection, "vault", todo.scan.problems)
-            if changed:
-                prune(connection, self._embedder.identity.key, int(self._clock().timestamp()))
-        return generation
+            prune(connection, self._embedder.identity.key, int(self._clock().timestamp()))
+        self._unpruned = False
 
 
 def _reading_order(file: tuple[str, Fingerprint]) -> tuple[bool, int]:

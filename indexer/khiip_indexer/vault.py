@@ -46,6 +46,10 @@ class Vault:
         """The vault's name, as Obsidian shows it: its folder's."""
         return self.root.name
 
+    def close(self) -> None:
+        """Let go of what reading needed; it may be used again."""
+        self._patience.close()
+
     @property
     def problems(self) -> list[Problem]:
         return self._walk.problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -12,6 +12,7 @@ T = TypeVar("T")
 # As many reads may hang at once before no other is tried: each holds a thread.
 MOST_HANGING = 64
 _LEAST_SECONDS = 0.1
+_IDLE_SECONDS = 5.0
 
 
 class GaveUp(Exception):
@@ -40,7 +41,7 @@ class _Call(Generic[T]):
         return self._result
 
 
-_Hand = SimpleQueue[_Call[object]]
+_Hand = SimpleQueue[_Call[object] | None]
 
 
 class Patience:
@@ -83,12 +84,28 @@ class Patience:
         threading.Thread(target=self._serve, args=(hand,), name="khiip-read", daemon=True).start()
         return hand
 
+    def close(self) -> None:
+        """Let the threads go that have nothing to do."""
+        with self._guard:
+            for hand in self._idle:
+                hand.put(None)
+            self._idle.clear()
+
     def _serve(self, hand: _Hand) -> None:
-        while True:
-            call = hand.get()
+        while (call := self._next(hand)) is not None:
             call.make()
             with self._guard:
                 if call.given_up:
                     self._hanging.discard(call.name)
                 self._idle.append(hand)
             del call  # what it read is as large as a note
+
+    def _next(self, hand: _Hand) -> _Call[object] | None:
+        try:
+            return hand.get(timeout=_IDLE_SECONDS)
+        except Empty:
+            with self._guard:
+                if hand in self._idle:
+                    self._idle.remove(hand)
+                    return None
+            return hand.get()  # it was given out at this very moment

@@ -242,6 +242,11 @@ def stored_files(
     }
 
 
+def count_files(connection: sqlite3.Connection) -> int:
+    """How many files are indexed."""
+    return int(connection.execute("SELECT COUNT(*) FROM captures").fetchone()[0])
+
+
 def problems(
     connection: sqlite3.Connection, *, path: str | None = None, limit: int | None = None
 ) -> list[Problem]:
@@ -250,6 +255,15 @@ def problems(
         "SELECT path, code, reason, line, hint FROM problems WHERE ?1 IS NULL OR path = ?1 "
         "ORDER BY path, line, problem LIMIT ?2",
         (path, -1 if limit is None else limit),
+    )
+    return [Problem(*row) for row in rows]
+
+
+def problems_of(connection: sqlite3.Connection, origin: str) -> list[Problem]:
+    """What one origin found wrong."""
+    rows = connection.execute(
+        "SELECT path, code, reason, line, hint FROM problems WHERE origin = ? ORDER BY problem",
+        (origin,),
     )
     return [Problem(*row) for row in rows]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,21 +45,23 @@ class EmbeddingPhase:
         self._stopped = stopped
         self.tally = Tally()
 
-    def run(self, report: Report, *, path: str | None = None) -> None:
-        """Embed first vectors, then other passages; `path` limits it to one note."""
+    def run(self, report: Report, *, paths: Collection[str] | None = None) -> None:
+        """Embed first vectors, then other passages; `paths` limits it to these notes."""
         for phase, condition in (("first_vectors", "p.ordinal = 0"), ("passages", "p.ordinal > 0")):
-            self._embed(phase, self._pending(condition, path), report)  # type: ignore[arg-type]
+            self._embed(phase, self._pending(condition, paths), report)  # type: ignore[arg-type]
         with self._database.write() as connection:
             replace_problems(connection, "embedding", failed_notes(connection, self._model))
 
-    def _pending(self, condition: str, path: str | None) -> list[tuple[int, bytes]]:
+    def _pending(self, condition: str, paths: Collection[str] | None) -> list[tuple[int, bytes]]:
+        """(passage, key) of each text without a vector, those of the newest notes first."""
         rows = self._database.read().execute(
             "SELECT p.passage, p.key FROM passages p JOIN captures c ON c.row = p.row "  # noqa: S608
             "LEFT JOIN vectors v ON v.model = ?1 AND v.key = p.key "
             "LEFT JOIN failures f ON f.model = ?1 AND f.key = p.key "
-            f"WHERE v.label IS NULL AND {condition} AND (?2 IS NULL OR c.path = ?2) "
-            "AND COALESCE(f.attempts, 0) < ?3 ORDER BY c.modified_at DESC, p.row, p.ordinal",
-            (self._model, path, MAX_ATTEMPTS),
+            f"WHERE v.label IS NULL AND {condition} "
+            f"{'' if paths is None else 'AND c.path IN (SELECT value FROM json_each(?3)) '}"
+            "AND COALESCE(f.attempts, 0) < ?2 ORDER BY c.modified_at DESC, p.row, p.ordinal",
+            (self._model, MAX_ATTEMPTS, *(() if paths is None else (json.dumps(list(paths)),))),
         )
         first: dict[bytes, int] = {}
         for passage, key in rows:
@@ -74,8 +77,10 @@ class EmbeddingPhase:
         report(phase, len(pending), len(pending))
 
     def _embed_batch(self, batch: Sequence[tuple[int, bytes]]) -> None:
-        texts = _texts(self._database.read(), [passage for passage, _ in batch])
-        known = [(key, texts[passage]) for passage, key in batch if passage in texts]
+        # An edit taken in between batches may have given a passage's number to another text.
+        found = _texts(self._database.read(), [passage for passage, _ in batch])
+        texts = (found.get(passage, (b"", "")) for passage, _ in batch)
+        known = [pair for pair, (_, key) in zip(texts, batch, strict=True) if pair[0] == key]
         done, failed = self._vectors(known)
         with self._database.write() as connection:
             put_vectors(connection, self._model, done)
@@ -104,11 +109,10 @@ class EmbeddingPhase:
         return [(key, row.tobytes()) for (key, _), row in zip(texts, vectors, strict=True)], []
 
 
-def _texts(connection: sqlite3.Connection, passages: Sequence[int]) -> dict[int, str]:
+def _texts(connection: sqlite3.Connection, passages: Sequence[int]) -> dict[int, tuple[bytes, str]]:
     marks = ", ".join("?" * len(passages))
-    return dict(
-        connection.execute(
-            f"SELECT passage, text FROM passages WHERE passage IN ({marks})",  # noqa: S608
-            passages,
-        ).fetchall()
+    rows = connection.execute(
+        f"SELECT passage, key, text FROM passages WHERE passage IN ({marks})",  # noqa: S608
+        passages,
     )
+    return {passage: (key, text) for passage, key, text in rows}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from khiip_indexer.types import Fingerprint
 
 # Below this many, a vanished note is an everyday deletion and never a lost drive.
 _FEW = 10
+_LATELY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,23 @@ def _moves(
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+class Lately:
+    """Deletions of the last minute: a drive that goes in several pieces is lost all the same."""
+
+    def __init__(self) -> None:
+        self._deleted: list[tuple[datetime, int]] = []
+
+    def add(self, now: datetime, count: int) -> None:
+        """Remember that so many notes were dropped."""
+        if count:
+            self._deleted.append((now, count))
+
+    def count(self, now: datetime) -> int:
+        """How many were dropped within the last minute."""
+        self._deleted = [each for each in self._deleted if now - each[0] <= _LATELY]
+        return sum(count for _, count in self._deleted)
 
 
 def looks_lost(stored: int, removed: int) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from khiip_indexer.disk.note_hash import content_hash
@@ -20,12 +21,22 @@ from khiip_indexer.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Every note's fingerprint, and what of the vault could not be looked at."""
+    """Every note's fingerprint, and what of the vault could not be looked at.
+
+    `under` names the notes and folders that were looked at; None for the whole vault.
+    """
 
     files: dict[str, Fingerprint]
     problems: tuple[Problem, ...]
     offline: frozenset[str]
     started_ns: int
+    under: tuple[str, ...] | None = None
+
+    def covers(self, path: str) -> bool:
+        """Whether this look was at the path."""
+        return self.under is None or any(
+            path == named or path.startswith(f"{named}/") for named in self.under
+        )
 
     def hides(self, path: str) -> bool:
         """Whether a note that was not seen may still be there: evicted, or in a closed folder."""
@@ -57,12 +68,22 @@ class Work:
         again = tuple(p for p in self.scan.files if p in wanted and p not in planned)
         return replace(self, reread=again)
 
-    def braked(self) -> Work:
-        """Deletions taken out when they look like a lost drive."""
+    def braked(self, lately: int = 0) -> Work:
+        """Deletions taken out when they look like a lost drive; `lately` were just before."""
         removed = self.changes.removed
-        if not plan.looks_lost(self.stored, len(removed)):
+        if not removed or not plan.looks_lost(self.stored + lately, len(removed) + lately):
             return self
         return replace(self, changes=replace(self.changes, removed=()), kept=removed)
+
+    @property
+    def to_read(self) -> tuple[str, ...]:
+        """The notes that are read again where they are."""
+        return (*self.changes.changed, *self.changes.added, *self.reread)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The notes whose text and dates are stored anew."""
+        return (*self.to_read, *(new for _, new in self.changes.moved))
 
     @property
     def touches_text(self) -> bool:
@@ -71,23 +92,46 @@ class Work:
         return any((changes.added, changes.changed, changes.moved, changes.removed, self.reread))
 
 
-def plan_work(index: VaultIndex) -> Work:
-    """Compare the vault with the index; opens only files whose fingerprint is new."""
-    stored = queries.stored_files(index.database.read())
-    scan = _scan(index.vault)
+def plan_work(index: VaultIndex, paths: Collection[str] | None = None) -> Work:
+    """Compare the vault, or these notes and folders of it, with the index.
+
+    Opens only files whose fingerprint is new. Where there are symlinks to folders, only the
+    whole vault tells which of them counts.
+    """
+    under = outermost(paths)
+    stored = queries.stored_files(index.database.read(), under)
+    scan = _scan(index.vault, under)
+    if under is not None and index.vault.linked:
+        return plan_work(index)
     known = {path: fingerprint for path, (fingerprint, _) in stored.items()}
     compared = plan.compare(scan.files, known, int(index.meta("indexed_at_ns") or 0))
     missing = tuple(path for path in compared.missing if not scan.hides(path))
     hashes = _content_hashes(index.vault, compared.suspects, known.keys(), bool(missing))
     contents = {path: content for path, (_, content) in stored.items()}
     changes = plan.resolve(hashes, contents, missing)
-    return Work(scan, changes, compared.unchanged, len(stored))
+    known_notes = len(stored) if under is None else queries.count_files(index.database.read())
+    return Work(scan, changes, compared.unchanged, known_notes)
 
 
-def _scan(vault: Vault) -> Scan:
+def outermost(paths: Collection[str] | None) -> tuple[str, ...] | None:
+    """The paths without those inside others of them; None, for all, when the vault is one."""
+    if paths is None or "" in paths:
+        return None
+    named = set(paths)
+    return tuple(sorted(path for path in named if named.isdisjoint(_above(path))))
+
+
+def _above(path: str) -> Iterator[str]:
+    end = path.rfind("/")
+    while end != -1:
+        yield path[:end]
+        end = path.rfind("/", 0, end)
+
+
+def _scan(vault: Vault, under: tuple[str, ...] | None) -> Scan:
     started = time.time_ns()
-    files = dict(vault.scan())
-    return Scan(files, tuple(vault.problems), frozenset(vault.offline), started)
+    files = dict(vault.scan(under))
+    return Scan(files, tuple(vault.problems), frozenset(vault.offline), started, under)
 
 
 def _content_hashes(
@@ -107,6 +151,13 @@ def _content_hashes(
             except (NotFound, VaultError):
                 continue
     return hashes
+
+
+def vault_problems(connection: sqlite3.Connection, scan: Scan) -> list[Problem] | None:
+    """What could not be looked at, together with what is known of the rest; None if as before."""
+    known = queries.problems_of(connection, "vault")
+    found = [each for each in known if not scan.covers(each.path)] + list(scan.problems)
+    return None if sorted(found, key=repr) == sorted(known, key=repr) else found
 
 
 def brake(kept: int) -> DeletionBrake:
