@@ -51,17 +51,23 @@ def make_app(operations: Operations, access: Access) -> RestApp:
 
 
 class RestApp:
-    """Errors, guard and routes in one; `close` ends the streams that would not end themselves."""
+    """Errors, guard and routes in one; `routes` holds (path, method) of all that is served."""
 
     def __init__(self, operations: Operations, access: Access) -> None:
         self._streams = ProgressStreams(operations.progress)
-        self._app = ErrorEdge(Guard(_Routes(_resources(operations, self._streams)), access))
+        resources = _resources(operations, self._streams)
+        self.routes = {
+            (path.replace("{id:path}", "{id}"), method)
+            for path, resource in resources.items()
+            for method in resource.methods
+        }
+        self._app = ErrorEdge(Guard(_Routes(resources), access))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
     def close(self) -> None:
-        """Called in the event loop when the service stops."""
+        """End the streams that would not end themselves; called in the event loop."""
         self._streams.close()
 
 
@@ -92,10 +98,15 @@ class _Resource:
         if method == "GET":
             self._verbs["HEAD"] = app
 
+    @property
+    def methods(self) -> list[str]:
+        """What Allow says."""
+        return list(self._verbs)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._verbs.get(scope["method"])
         if app is None:
-            raise method_not_allowed(", ".join(self._verbs).encode())
+            raise method_not_allowed(", ".join(self.methods).encode())
         await app(scope, receive, send)
 
 

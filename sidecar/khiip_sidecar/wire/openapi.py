@@ -20,6 +20,7 @@ ABOUT = (
     "method that an address does not take is answered with 405. Fields and codes may be added; "
     "none is renamed or removed."
 )
+OTHERWISE = ("method_not_allowed",)  # what no described operation can meet
 KEY_HINT = "`khiipd auth show` prints the key; it is made at first use."
 
 
@@ -40,6 +41,7 @@ def description() -> Json:
         "paths": paths,
         "components": {
             "schemas": schemas(),
+            "responses": {"MethodNotAllowed": _fault(by_status(OTHERWISE)[405], examples)},
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": KEY_HINT}
             },

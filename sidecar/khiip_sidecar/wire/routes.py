@@ -51,6 +51,7 @@ STORED = (
     "vault_not_found",
 )
 WRITTEN = (*STORED, "index_not_writable", "disk_full")
+UNREAD = ("note_offline", "note_unreadable", "read_timeout")
 PARSED = ("bad_parameter", "unknown_parameter", "too_long", "empty_query", "not_implemented")
 IN_VAULT = ("path_outside_vault", "reserved_folder")
 MODEL = ("model_unavailable", "model_not_found", "model_damaged")
@@ -136,7 +137,7 @@ VERBS: tuple[Verb, ...] = (
         in_path=(ID,),
         parameters=params.REFETCH,
         answer="Capture",
-        faults=(*PARSED, "not_found", "already_running", *MODEL, *WRITTEN),
+        faults=(*PARSED, "not_found", "already_running", *MODEL, *WRITTEN, *UNREAD),
         examples=("capture",),
     ),
     Verb(
