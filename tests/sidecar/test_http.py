@@ -324,7 +324,7 @@ def test_a_preflight_needs_no_key_and_an_allowed_origin(bare: TestClient) -> Non
         "Bearer clé",
     ],
 )
-def test_without_the_key_there_is_nothing_but_health(
+def test_without_the_key_there_is_nothing_but_health_and_the_description(
     bare: TestClient, path: str, header: str | None
 ) -> None:
     headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]

@@ -109,6 +109,11 @@ def test_every_route_is_described_and_nothing_else(house: House) -> None:
     assert described == app.routes
 
 
+def test_every_operation_is_in_a_group_that_is_listed() -> None:
+    listed = {tag["name"] for tag in DOCUMENT["tags"]}
+    assert {tag for _, _, operation in OPERATIONS.values() for tag in operation["tags"]} == listed
+
+
 def test_what_needs_no_key_is_marked(house: House) -> None:
     app = make_app(house.operations, Access(("127.0.0.1",), lambda: KEY))
     bare = TestClient(app, base_url="http://127.0.0.1:8478")

@@ -9,7 +9,7 @@ from khiip_indexer import __version__
 from khiip_sidecar.wire.asked import parameter_view, refused_parameters
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.faults import ALWAYS, WITH_KEY, by_status
-from khiip_sidecar.wire.routes import VERBS, Verb
+from khiip_sidecar.wire.routes import EVENTS, VERBS, Verb
 from khiip_sidecar.wire.schemas import schemas
 from khiip_sidecar.wire.typed import reference
 
@@ -20,6 +20,7 @@ ABOUT = (
     "method that an address does not take is answered with 405. Fields and codes may be added; "
     "none is renamed or removed."
 )
+GROUPED = ("recall", "captures", "index", "service")
 OTHERWISE = ("method_not_allowed",)  # what no described operation can meet
 KEY_HINT = "`khiipd auth show` prints the key; it is made at first use."
 
@@ -38,6 +39,7 @@ def description() -> Json:
         "info": {"title": "Khiip", "version": __version__, "description": ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"key": []}],
+        "tags": [{"name": name} for name in GROUPED],
         "paths": paths,
         "components": {
             "schemas": schemas(),
@@ -60,6 +62,7 @@ def agreed_answers() -> dict[str, Json]:
 def _operation(verb: Verb, examples: dict[str, Json]) -> Json:
     operation: Json = {
         "operationId": verb.name,
+        "tags": [verb.group],
         "summary": verb.summary,
         "description": _doc(verb),
         "parameters": _parameters(verb),
@@ -102,14 +105,22 @@ def _responses(verb: Verb, examples: dict[str, Json]) -> Json:
 def _content(verb: Verb, examples: dict[str, Json]) -> Json:
     content: Json = {}
     if verb.media == "text/event-stream":
-        # The stream as such is text; each event's data is an object of the named schema.
-        content["schema"] = {"type": "string"}
-        content["x-event-data"] = reference(verb.answer or "")
+        content["schema"] = _event(reference(verb.answer or ""))
     elif verb.answer:
         content["schema"] = reference(verb.answer)
     if verb.examples:
         content["examples"] = {name: {"value": examples[name]} for name in verb.examples}
     return content
+
+
+def _event(data: Json) -> Json:
+    """One event of a stream by its fields, as readers of such streams hand them out."""
+    shapes = {"anyOf": [data, reference("Error")]}
+    fields: Json = {
+        "event": {"type": "string", "enum": list(EVENTS)},
+        "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": shapes},
+    }
+    return {"type": "object", "properties": fields, "required": list(fields)}
 
 
 def _fault(codes: dict[str, str], examples: dict[str, Json]) -> Json:

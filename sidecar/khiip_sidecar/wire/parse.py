@@ -17,8 +17,9 @@ Given = Mapping[str, Sequence[str]]
 Value = Default | tuple[Default, ...]
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,12}", re.ASCII)
+# Whatever a program prints of a float, however close to zero.
 _NUMBER = re.compile(
-    r"[+-]?(?:[0-9]{1,12}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,2})?"
+    r"[+-]?(?:[0-9]{1,12}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII
 )
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 

@@ -10,6 +10,9 @@ from khiip_sidecar.wire.params import Parameter
 
 Media = Literal["application/json", "text/event-stream", "text/html", "*/*"]
 
+VERSIONED = "/api/v1/"
+GROUPS = {"meta": "service", "related": "recall"}
+EVENTS = ("progress", "error")
 ASSETS = ("page.css", "page.js", "swagger-ui-bundle.js", "swagger-ui.css")
 
 ID = Parameter("id", "text", "The capture's id; a `/` in it is written %2F.")
@@ -39,6 +42,14 @@ class Verb:
     faults: tuple[str, ...] = ()
     open: bool = False
     examples: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """Where the page lists it: the word after the version in its address."""
+        if not self.path.startswith(VERSIONED):
+            return "service"
+        word = self.path.removeprefix(VERSIONED).partition("/")[0]
+        return GROUPS.get(word, word)
 
 
 STORED = (
