@@ -37,7 +37,7 @@ bench: $(VENV)/.dev .cache/bench/.ready ## measure everything that the README cl
 	$(BIN)/python tests/bench/run.py --st-python .cache/bench/bin/python --update-readme
 
 goldens: $(VENV)/.dev ## write fixtures/api anew from what the service says
-	KHIIP_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/sidecar/test_golden.py
+	KHIIP_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/sidecar/test_golden.py tests/sidecar/test_openapi.py
 
 lock: ## settle versions and hashes anew (needs uv)
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate \
