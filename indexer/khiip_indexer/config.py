@@ -70,6 +70,19 @@ def find_homes(environ: Mapping[str, str] | None = None) -> Homes:
     return Homes(config=Path(config_folder(env)), cache=_cache_home(env))
 
 
+def kept_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that move a user's folders: what git or the system starts may not have them."""
+    env = os.environ if environ is None else environ
+    names = ("KHIIP_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+    return {name: os.path.abspath(_place(env[name])) for name in names if env.get(name)}  # noqa: PTH100
+
+
+def config_home(environ: Mapping[str, str] | None = None) -> Path:
+    """Where programs of this user keep their settings, by the XDG rules."""
+    env = os.environ if environ is None else environ
+    return Path(env.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
 def _cache_home(environ: Mapping[str, str]) -> Path:
     if home := environ.get("KHIIP_HOME"):
         return Path(home).expanduser() / "cache"

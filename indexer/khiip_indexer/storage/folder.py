@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+def make(settings: Settings) -> None:
+    """Make the folder with nothing in it, out of git's sight, where it is not there."""
+    with translated(settings.state / DATABASE_FILE):
+        settings.state.mkdir(parents=True, exist_ok=True)
+    _ignore(settings.state / ".gitignore")
+
+
 def prepare(settings: Settings, role: Role) -> WriterLock:
     """Make the folder, take the lock, and set aside a cache that SQLite cannot read."""
     state = settings.state

@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "doctor",
     "auth": "auth",
     "serve": "serve",
+    "hooks": "hooks",
 }
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130

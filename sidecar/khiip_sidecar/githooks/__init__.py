@@ -1,0 +1,1 @@
+"""Hooks that bring the index up to the notes after git has changed them."""
