@@ -6,7 +6,6 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,9 +13,10 @@ import numpy as np
 
 from khiip_indexer import store
 from khiip_indexer.storage.atomic import digest, write_through
-from khiip_indexer.storage.database import CORRUPT, Database
+from khiip_indexer.storage.database import Database
 from khiip_indexer.storage.manifest import Manifest, matches, read_manifest, write_manifest
 from khiip_indexer.storage.vector_log import (
+    SAVED_GRAPH,
     changes_after,
     count_live,
     last_seq,
@@ -93,20 +93,16 @@ class GraphKeeper:
             return None
         if manifest.dimension != model.dimension or not reachable(connection, manifest.seq):
             return None
-        if not matches(self._state, manifest):
-            self._set_aside(manifest)
+        # A file from another vault, or from a backup, may be whole and still not be ours.
+        ours = store.get_meta(connection, SAVED_GRAPH) == manifest.sha256
+        if not ours or not matches(self._state, manifest):
+            # It stays where it is: another process may be about to say that it is right.
+            _log.warning("%s is not what the index saved; building it anew", manifest.file)
             return None
         live = live_at(connection, model, manifest.seq)
         graph = Graph.load(self._state / manifest.file, model.dimension, live)
         graph.seq = manifest.seq
-        # A file from another vault may be whole and still not be ours.
         return graph if len(graph) == len(live) else None
-
-    def _set_aside(self, manifest: Manifest) -> None:
-        path = self._state / manifest.file
-        _log.warning("%s is not what the manifest says; building it anew", path.name)
-        with suppress(FileNotFoundError):
-            path.replace(path.with_name(path.name + CORRUPT))
 
     def _built(self, model: ModelIdentity) -> Graph:
         count = count_live(self._database.read(), model)
@@ -171,6 +167,7 @@ class GraphKeeper:
             )  # fmt: skip
             _sweep(self._state, path.name)
             with self._database.write() as connection:
+                store.put_meta(connection, SAVED_GRAPH, sha256)
                 connection.execute("DELETE FROM vector_changes WHERE seq <= ?", (graph.seq,))
 
     def _remember_fault(self, *, missing: bool) -> None:

@@ -53,6 +53,7 @@ class VaultIndex:
         self._lock = lock
         self._memo = Memo()
         self._accesses = AccessLog(settings.state)
+        self._vault_id = ""
         self._model_text: str | None = None
         self._model: ModelIdentity | None = None
 
@@ -112,7 +113,8 @@ class VaultIndex:
     @property
     def vault_id(self) -> str:
         """The vault's own name among sidecars; stable as long as its index lives."""
-        return self.meta("vault_id") or ""
+        self._vault_id = self.meta("vault_id") or self._vault_id
+        return self._vault_id
 
     def meta(self, key: str) -> str | None:
         """A single remembered value."""
@@ -245,6 +247,19 @@ class VaultIndex:
         """How often these captures (or all) were read and when last; those never read are left."""
         return self._accesses.tallies(ids)
 
+    def repair(self) -> None:
+        """Put a new cache in the place of a damaged one, while others go on reading.
+
+        Nothing that can be read of it is lost; the next sync reads the notes again.
+        """
+        from khiip_indexer.storage.repair import set_aside_damaged
+
+        known = self._vault_id
+        self.database.renew(lambda: set_aside_damaged(self.database.path))
+        _make_ours(self.database, self.settings, known)
+        with self._making_graphs:
+            self._graphs = None
+
     def tidy(self) -> None:
         """After a change: let accesses follow their captures, and give free room back."""
         from khiip_indexer.storage.id_changes import forget_id_changes, id_changes
@@ -281,17 +296,29 @@ class VaultIndex:
 
 def _writable(settings: Settings) -> Database:
     """The cache, opened for writing; what could be saved of a damaged one is taken over."""
-    from khiip_indexer.storage.salvage import salvage
-
     database = Database(settings.state / DATABASE_FILE, writable=True)
     try:
-        with database.write() as connection:
-            store.vault_id(connection)  # a sidecar names it before the first note is read
-        salvage(database)
+        _make_ours(database, settings)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _make_ours(database: Database, settings: Settings, vault_id: str | None = None) -> None:
+    """Set another vault's cache aside, name the vault, and take saved vectors over."""
+    from khiip_indexer.storage import repair
+    from khiip_indexer.storage.salvage import salvage
+
+    with translated(database.path):
+        if repair.is_foreign(database.read(), settings):
+            database.renew(lambda: repair.set_aside(database.path))
+    with database.write() as connection:
+        if vault_id:
+            store.put_meta(connection, "vault_id", vault_id)
+        store.vault_id(connection)  # a sidecar names it before the first note is read
+        store.put_meta(connection, "vault_path", repair.vault_key(settings))
+    salvage(database)
 
 
 def _failed(record: CaptureRecord, failure: tuple[str, int] | None) -> CaptureRecord:

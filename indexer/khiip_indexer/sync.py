@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from khiip_indexer import store
 from khiip_indexer.disk.ages import Ages
-from khiip_indexer.errors import NotFound
+from khiip_indexer.errors import NotFound, StorageError
 from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Watch = Callable[[Progress], None]
 Noticed = Callable[[], Collection[str]]
+T = TypeVar("T")
 
 _GIANT_BYTES = 1024 * 1024
 
@@ -90,13 +91,26 @@ class Syncer:
         started = time.monotonic()
         self._noticed = noticed
         try:
-            with translated(self._database.path):
-                report, kept = self._run(full, accept_deletions, paths, progress)
+            report, kept = self._repairing(
+                lambda: self._run(full, accept_deletions, paths, progress)
+            )
         finally:
             self._noticed = _nothing
         if kept:
             raise work.brake(kept)
         return replace(report, seconds=time.monotonic() - started)
+
+    def _repairing(self, run: Callable[[], T]) -> T:
+        """A cache that turns out to be damaged is set aside, and the run is made once more."""
+        try:
+            with translated(self._database.path):
+                return run()
+        except StorageError as error:
+            if error.code != "index_damaged":
+                raise
+            self._index.repair()
+        with translated(self._database.path):
+            return run()
 
     def _run(
         self,

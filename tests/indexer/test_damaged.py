@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from equality import assert_equals_fresh
 from indexing import found, reindex
 from khiip_indexer import graphs
 from khiip_indexer.config import Settings
@@ -228,16 +229,55 @@ def test_verify_names_what_is_wrong(settings: Settings) -> None:
 @pytest.mark.parametrize(
     "change", ["DROP TABLE git_dates", "ALTER TABLE captures RENAME COLUMN renamed TO other"]
 )
-def test_tables_that_are_not_ours_are_said_as_damage_and_mended_by_the_next_run(
+def test_tables_that_are_not_ours_are_found_by_the_run_that_needs_them_and_mended(
     settings: Settings, change: str
 ) -> None:
     connection = sqlite3.connect(settings.state / "cache.sqlite")
     connection.execute(change)
     connection.close()
     (settings.vault / "new.md").write_text("new")
-    with pytest.raises(StorageError, match=r"cache\.sqlite could not be used") as caught:
-        reindex(settings, FakeEmbedder())
-    assert "khiipd reindex" in (caught.value.hint or "")
     embedder = FakeEmbedder()
     assert reindex(settings, embedder).added == 41
     assert embedder.texts == ["new"]
+    assert_equals_fresh(settings, FakeEmbedder())
+
+
+def test_a_serving_process_mends_its_cache_and_keeps_its_name(settings: Settings) -> None:
+    embedder = FakeEmbedder()
+    with VaultIndex.open(settings, write=True) as index:
+        syncer = Syncer(index, embedder)
+        syncer.run()
+        name = index.vault_id
+        breaker = sqlite3.connect(settings.state / "cache.sqlite")
+        breaker.execute("DROP TABLE facets")
+        breaker.close()
+        (settings.vault / "new.md").write_text("new")
+        syncer.run()
+        assert index.vault_id == name
+        hits = index.search(word_vector("new"), Filters(), limit=1).hits
+        assert [hit.record.vault_path for hit in hits] == ["new.md"]
+    assert embedder.texts == ["new"]
+    assert_equals_fresh(settings, FakeEmbedder())
+
+
+def test_the_cache_of_another_vault_is_set_aside_and_what_fits_is_kept(
+    tmp_path: Path, settings: Settings
+) -> None:
+    notes = {f"x{n}.md": f"other {n}" for n in range(40)}
+    other = make_vault(tmp_path / "other", {**notes, "same.md": "the same text"})
+    reindex(other, FakeEmbedder())
+    (settings.vault / "same.md").write_text("the same text")
+    (settings.state / "cache.sqlite").write_bytes((other.state / "cache.sqlite").read_bytes())
+    embedder = FakeEmbedder()
+    report = reindex(settings, embedder)
+    assert report.added == 41
+    assert "the same text" not in embedder.texts
+    assert_equals_fresh(settings, FakeEmbedder())
+
+
+def test_a_vault_that_was_moved_keeps_its_index(tmp_path: Path, settings: Settings) -> None:
+    settings.vault.rename(tmp_path / "elsewhere")
+    moved = make_vault(tmp_path / "elsewhere", {})
+    embedder = FakeEmbedder()
+    assert reindex(moved, embedder).behind == 0
+    assert embedder.texts == []

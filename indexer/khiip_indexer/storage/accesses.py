@@ -176,7 +176,7 @@ def _is_whole(path: Path) -> bool:
                 "id, count FROM folded",
                 "key FROM meta",
             ):
-                connection.execute(f"SELECT {columns} LIMIT 1")  # noqa: S608
+                connection.execute(f"SELECT {columns} LIMIT 1")
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
     except sqlite3.Error:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -29,16 +29,18 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._write_lock = threading.RLock()
+        self._renewals = 0
         self._writer = _open_writer(path) if writable else None
         if not writable:
             _require_current(self.read())
 
     def read(self) -> sqlite3.Connection:
         """This thread's reading connection."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+        renewals, connection = getattr(self._local, "opened", (-1, None))
+        if connection is None or renewals != self._renewals:
+            renewals = self._renewals
             connection = _open_reader(self.path)
-            self._local.connection = connection
+            self._local.opened = (renewals, connection)
             with self._guard:
                 self._readers.append(connection)
         return connection
@@ -59,6 +61,19 @@ class Database:
                 self._writer.rollback()
                 raise
             self._writer.commit()
+
+    def renew(self, change: Callable[[], None]) -> None:
+        """Let `change` put another file in the place of this one, and go on with that.
+
+        A thread that still reads the old file finishes with it.
+        """
+        if self._writer is None:
+            raise StorageError("This process has opened the index for reading only.")
+        with self._write_lock:
+            self._writer.close()
+            change()
+            self._writer = _open_writer(self.path)
+            self._renewals += 1
 
     def vacuum(self) -> None:
         """Write the file anew without its free pages."""

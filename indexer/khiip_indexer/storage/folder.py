@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from khiip_indexer.lock import Role, WriterLock
 from khiip_indexer.storage.atomic import sweep_temporaries, translated, write_file
-from khiip_indexer.storage.database import (
-    CORRUPT,
-    DAMAGE_MARK,
-    DATABASE_FILE,
-    is_whole,
-    looks_like_database,
-)
+from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_indexer.storage.owner import claim
+from khiip_indexer.storage.repair import make_way, set_aside_damaged
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
-
-_log = logging.getLogger(__name__)
 
 
 def make(settings: Settings) -> None:
@@ -35,13 +27,14 @@ def prepare(settings: Settings, role: Role) -> WriterLock:
     state = settings.state
     with translated(state / DATABASE_FILE):
         state.mkdir(parents=True, exist_ok=True)
+    make_way(state)
     lock = WriterLock(state)
     lock.acquire(role)
     try:
         claim(settings)
         _ignore(state / ".gitignore")
         sweep_temporaries(state)
-        _set_aside_damaged(state / DATABASE_FILE)
+        set_aside_damaged(state / DATABASE_FILE)
     except BaseException:
         lock.release()
         raise
@@ -51,14 +44,3 @@ def prepare(settings: Settings, role: Role) -> WriterLock:
 def _ignore(path: Path) -> None:
     if not path.is_file() or path.read_bytes() != b"*\n":
         write_file(path, b"*\n")
-
-
-def _set_aside_damaged(path: Path) -> None:
-    mark = path.with_name(DAMAGE_MARK)
-    suspected = mark.exists() or not looks_like_database(path)
-    if path.exists() and suspected and not is_whole(path):
-        _log.warning("%s is damaged; building the index anew from the notes", path.name)
-        path.replace(path.with_name(path.name + CORRUPT))
-        for suffix in ("-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-    mark.unlink(missing_ok=True)

@@ -8,10 +8,11 @@ import sqlite3
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from khiip_indexer.storage.database import CORRUPT, Database, connect
+from khiip_indexer.storage.repair import LOG_FILES
 
 _log = logging.getLogger(__name__)
 _PIECE = 64
@@ -33,18 +34,29 @@ def salvage(database: Database) -> None:
                 "VALUES (?, ?, ?, ?)",
                 (model, key, int(time.time()), vector),
             ).rowcount
-    damaged.unlink()
+    for suffix in ("", *LOG_FILES):
+        damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
     _log.warning("%d vectors were saved from the damaged index", saved)
 
 
 def _readable(damaged: Path) -> Iterator[Row]:
     try:
         with closing(connect(damaged, "ro")) as connection:
-            last = connection.execute("SELECT MAX(label) FROM vectors").fetchone()[0] or 0
-            for start in range(0, last + 1, _PIECE):
+            for start in range(0, _last_label(connection) + 1, _PIECE):
                 yield from _piece(connection, start)
     except sqlite3.Error as error:
         _log.warning("the damaged index could not be read: %s", error)
+
+
+def _last_label(connection: sqlite3.Connection) -> int:
+    """From the table itself, or where that page is gone from SQLite's own account of it."""
+    for sql in (
+        "SELECT MAX(label) FROM vectors",
+        "SELECT seq FROM sqlite_sequence WHERE name = 'vectors'",
+    ):
+        with suppress(sqlite3.DatabaseError):
+            return int((connection.execute(sql).fetchone() or (0,))[0] or 0)
+    return 0
 
 
 def _piece(connection: sqlite3.Connection, start: int) -> Iterator[Row]:

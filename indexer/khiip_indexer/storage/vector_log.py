@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from khiip_indexer.storage.manifest import matches, may_differ, read_manifest
+from khiip_indexer.store import get_meta
 from khiip_indexer.types import ModelIdentity
+
+# Remembered beside the vectors: the SHA-256 of the graph file that was made of them.
+SAVED_GRAPH = "graph"
 
 Change = tuple[int, int, int]
 
@@ -74,6 +78,8 @@ def save_is_due(connection: sqlite3.Connection, state: Path, model: ModelIdentit
     manifest = read_manifest(state)
     if manifest is None or manifest.model != model.key:
         return count_live(connection, model) > 0
+    if get_meta(connection, SAVED_GRAPH) != manifest.sha256:
+        return True  # not the file that this index saved: another vault's, or from a backup
     if may_differ(state, manifest) and not matches(state, manifest):
         return True
     return last_seq(connection) - manifest.seq > max(_MANY, manifest.elements // _PART)

@@ -11,7 +11,7 @@ import click
 from khiip_indexer import __version__
 from khiip_indexer.config import Settings
 from khiip_indexer.disk import glance
-from khiip_indexer.errors import IndexMissing, PathOutsideVault
+from khiip_indexer.errors import IndexMissing, PathOutsideVault, StorageError
 from khiip_indexer.homes import CONFIG_FILE
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
@@ -121,8 +121,8 @@ def _known_problems(settings: Settings) -> list[Problem]:
     try:
         with VaultIndex.open(settings) as index:
             return index.problems()
-    except IndexMissing:
-        return []
+    except (IndexMissing, StorageError):
+        return []  # none, or damaged: the run itself mends that, or says what it cannot mend
 
 
 def worth_saying(
