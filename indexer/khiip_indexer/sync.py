@@ -297,10 +297,13 @@ class Syncer:
         connection = self._database.read()
         known = {k: v for k, v in known.items() if store.get_meta(connection, k) != v}
         problems = work.vault_problems(connection, todo.scan)
-        if known or problems is not None:
+        gone = work.vanished(connection, todo.scan)
+        if known or gone or problems is not None:
             with self._database.write() as writer:
                 for key, value in known.items():
                     store.put_meta(writer, key, value)
+                for path in gone:
+                    store.drop_problems(writer, path)
                 if problems is not None:
                     store.replace_problems(writer, "vault", problems)
         if changed:

@@ -101,13 +101,13 @@ class Vault:
             return found
         if path[-3:].lower() != SUFFIX:
             return "not a note: its name does not end in .md"
-        return self._walk.symlink_reason(self._disk_path(path))
+        return self._walk.symlink_reason(self.disk_path(path))
 
     def excluded_folder_by(self, path: str) -> str | None:
         """The rule that keeps a folder and all that is in it out; None when it may hold notes."""
         if not path:
             return None
-        return self._rules.folder_reason(path) or self._walk.symlink_reason(self._disk_path(path))
+        return self._rules.folder_reason(path) or self._walk.symlink_reason(self.disk_path(path))
 
     def read(
         self, path: str, limit: int = MAX_NOTE_BYTES, patience: float = READ_SECONDS
@@ -127,7 +127,7 @@ class Vault:
             ) from error
 
     def _read(self, path: str, limit: int) -> tuple[bytes, bool]:
-        disk = self._disk_path(path)
+        disk = self.disk_path(path)
         status = self._stat(disk)
         if status is None:
             raise NotFound(f"The note {path} is not in the vault any more.")
@@ -152,7 +152,7 @@ class Vault:
 
     def fingerprint(self, path: str) -> Fingerprint | None:
         """The fingerprint of a note as it is now; None when it is gone or left the vault."""
-        status = self._stat(self._disk_path(path))
+        status = self._stat(self.disk_path(path))
         return fingerprint_of(status) if status is not None else None
 
     def is_untouched(self, path: str, known: Fingerprint) -> bool:
@@ -161,7 +161,7 @@ class Vault:
         A file that passes is where it was when it was let in, so no rule is asked again.
         """
         try:
-            status = os.stat(self._disk_path(path))  # noqa: PTH116
+            status = os.stat(self.disk_path(path))  # noqa: PTH116
         except (OSError, ValueError):
             return False
         return fingerprint_of(status) == known
@@ -180,14 +180,14 @@ class Vault:
             if segment.startswith("."):
                 raise ReservedFolder(f"The folder '{segment}' holds no notes.")
         path = "/".join(segments)
-        if "\\" in client_path and self._stat(self._disk_path(client_path)) is not None:
+        if "\\" in client_path and self._stat(self.disk_path(client_path)) is not None:
             path = client_path
         self._check_resolved(path)
         return path
 
     def _check_resolved(self, path: str) -> None:
         try:
-            inside = self._walk.inside(os.path.realpath(self._disk_path(path)))
+            inside = self._walk.inside(os.path.realpath(self.disk_path(path)))
         except (OSError, ValueError) as error:
             raise UsageError(f"The path cannot be used: {error}.") from error
         if inside is None and not self._follow:
@@ -195,7 +195,8 @@ class Vault:
         if inside and any(segment.startswith(".") for segment in inside.split("/")):
             raise ReservedFolder("The path leads to a hidden folder, which holds no notes.")
 
-    def _disk_path(self, path: str) -> str:
+    def disk_path(self, path: str) -> str:
+        """Where a vault-relative path is on disk."""
         return self._walk.disk_path(path)
 
     def _stat(self, disk: str) -> os.stat_result | None:

@@ -20,8 +20,10 @@ from khiip_indexer.config import Homes, Settings
 from khiip_indexer.embedder import Embedder, MiniLM
 from khiip_indexer.errors import KhiipError, PortInUse, UsageError
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.records import SyncReport
 from khiip_indexer.storage.atomic import write_file
 from khiip_indexer.sync import Syncer
+from khiip_indexer.watcher import Watcher
 from khiip_sidecar.auth import key_path, load_or_make_key
 from khiip_sidecar.client import SIDECAR_FILE, read_sidecar_file
 from khiip_sidecar.http.app import make_app
@@ -34,6 +36,7 @@ from khiip_sidecar.worker import IndexWorker
 log = logging.getLogger(__name__)
 
 STOP_INDEXING_SECONDS = 1.0
+STOP_WATCHING_SECONDS = 0.5
 
 Address = tuple[str, int]
 
@@ -73,12 +76,20 @@ class Daemon:
         self.index = index
         self._listener = listener
         self.address: Address = listener.getsockname()[:2]
-        self._worker = IndexWorker(Syncer(index, embedder), lambda: warm(index, embedder))
-        service = RecallService(index, embedder, worker=self._worker)
+        self._worker = IndexWorker(
+            Syncer(index, embedder),
+            lambda: warm(index, embedder),
+            reconciled=self._reconciled,
+        )
+        self._watcher = Watcher(index.vault, self._worker.notice, own=index.settings.state)
+        service = RecallService(index, embedder, worker=self._worker, watching=self._watcher.state)
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
         app = make_app(Operations(service, address=self.address), access)
         self._server = Server(app)
+
+    def _reconciled(self, report: SyncReport | None) -> None:
+        self._watcher.reconciled(report)
 
     @property
     def url(self) -> str:
@@ -90,9 +101,11 @@ class Daemon:
         self._server.when_started = lambda: on_ready(self) if on_ready else None
         with _announced(self.index, self.url):
             self._worker.start()
+            self._watcher.start()
             try:
                 self._server.run([self._listener])
             finally:
+                self._watcher.stop(STOP_WATCHING_SECONDS)
                 if not self._worker.stop(STOP_INDEXING_SECONDS):
                     log.warning("indexing did not stop in time; it goes on at the next start")
 

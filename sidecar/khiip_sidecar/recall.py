@@ -12,10 +12,10 @@ from khiip_indexer.errors import (
     Unsupported,
     UsageError,
 )
-from khiip_indexer.records import CaptureRecord, Filters, Hit, IndexCounts, Ranking
+from khiip_indexer.records import CaptureRecord, Filters, Hit, IndexCounts, Ranking, WatcherState
 from khiip_indexer.types import ModelIdentity, Problem
 from khiip_sidecar.paging import Bookmarks, Page, fill_page
-from khiip_sidecar.refusals import no_vectors_yet, notes_gone, other_model, too_early
+from khiip_sidecar.refusals import no_vectors_yet, not_watching, notes_gone, other_model, too_early
 from khiip_sidecar.texts import clean_text
 from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 # What unrelated texts reach, by model: of 24 questions about what no note of the sample vault
 # speaks of, 14 find nothing above it; of its 42 real ones, none loses its answer (at least 0.25).
 WEAK_BELOW = {"all-MiniLM-L6-v2": 0.24}
+
+
+# What a process says that only reads: whether another one watches is not its to know.
+NOT_WATCHING = WatcherState("off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Health:
     reason: str | None
     counts: IndexCounts
     vault_id: str
+    watcher: WatcherState = NOT_WATCHING
 
 
 class RecallService:
@@ -87,12 +92,14 @@ class RecallService:
         embedder: Embedder,
         *,
         worker: IndexWorker | None = None,
+        watching: Callable[[], WatcherState] = lambda: NOT_WATCHING,
         weak_below: float | None = None,
     ) -> None:
         self.index = index
         self.embedder = embedder
         self.settings = index.settings
         self._worker = worker
+        self._watching = watching
         self._weak_below = weak_below
         self._bookmarks = Bookmarks()
 
@@ -178,8 +185,14 @@ class RecallService:
         work = self.work()
         kept = int(self.index.meta("suspect") or 0)
         state = "suspect" if kept and work.state == "ready" else work.state
-        reason = work.error or self._model_fault() or (notes_gone(kept) if kept else None)
-        return Health(state, reason, self.index.counts(), self.index.vault_id)
+        watcher = self._watching()
+        reason = (
+            work.error
+            or self._model_fault()
+            or (notes_gone(kept) if kept else None)
+            or not_watching(watcher)
+        )
+        return Health(state, reason, self.index.counts(), self.index.vault_id, watcher)
 
     def counts(self) -> IndexCounts:
         return self.index.counts()
@@ -295,8 +308,9 @@ class RecallService:
         return WEAK_BELOW.get(self.embedder.identity.name, -1.0)
 
     def _degraded(self, ranking: Ranking) -> tuple[str, ...]:
-        indexing = ("indexing",) if self.work().state in ("indexing", "suspect") else ()
-        return tuple(dict.fromkeys((*ranking.degraded, *indexing)))
+        state = self.work().state
+        at_work = {"warming": ("warming",), "indexing": ("indexing",), "suspect": ("indexing",)}
+        return tuple(dict.fromkeys((*ranking.degraded, *at_work.get(state, ()))))
 
 
 def _shown(hit: Hit, floor: float) -> RecalledHit:

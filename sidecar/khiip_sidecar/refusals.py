@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from khiip_indexer.errors import IndexMissing, KhiipError
+from khiip_indexer.records import WatcherState
 from khiip_indexer.types import ModelIdentity
 
 
@@ -12,6 +13,17 @@ def notes_gone(kept: int) -> str:
         f"{kept} notes, most of the index, are gone from the vault; none was dropped from the "
         "index. If you did delete them: khiipd reindex --accept-deletions."
     )
+
+
+def not_watching(watcher: WatcherState) -> str | None:
+    """What it means for people that changes are not told by the system; None when they are."""
+    if watcher.mode != "polling":
+        return None
+    why = {
+        "inotify_limit": "the system's limit of watched folders is reached",
+        "no_events": "this drive tells nothing of changes",
+    }.get(watcher.reason or "", "changes cannot be watched here")
+    return f"Edits are found within half a minute only: {why}."
 
 
 def no_vectors_yet(error: str | None) -> KhiipError:

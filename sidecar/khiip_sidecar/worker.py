@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +19,8 @@ log = logging.getLogger(__name__)
 
 State = Literal["ready", "warming", "indexing", "suspect"]
 REFETCH_PATIENCE_SECONDS = 10.0
+# A sync that nobody asked for shows as indexing from so many notes or passages on.
+QUIET_WORK = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,21 @@ def idle_state() -> WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
+    """A sync to run; `asked` by a person (or the start), who is to see that it runs."""
+
     full: bool = False
     accept_deletions: bool = False
+    paths: frozenset[str] | None = None
+    asked: bool = True
 
 
 class IndexWorker:
     """Runs syncs in a thread of its own, asked for by `ask`; also the one door to `refetch`.
 
-    `warm` loads what the first query would otherwise wait for. It runs before every sync, so that
-    a model that was missing is found once it is back.
+    `notice` tells of changes: however many come while a sync runs, one more takes them all in.
+    `warm` loads what the first query would otherwise wait for. It runs before every look at the
+    whole vault, so that a model that was missing is found once it is back. `reconciled` is told
+    how each such look ended, and of every failure.
     """
 
     def __init__(
@@ -63,15 +70,20 @@ class IndexWorker:
         syncer: Syncer,
         warm: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
+        reconciled: Callable[[SyncReport | None], None] = lambda _: None,
     ) -> None:
         self._syncer = syncer
         self._warm = warm
         self._clock = clock
+        self._reconciled = reconciled
         self._state = idle_state()
         self._guard = threading.Lock()
         self._writing = threading.Lock()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._asked = False
+        self._wake = threading.Condition(self._guard)
+        self._wanted: _Job | None = None
+        self._noticed: set[str] = set()
+        self._running: _Job | None = None
+        self._warmed = False
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._phase_began = (0.0, 0)
@@ -79,8 +91,7 @@ class IndexWorker:
     def start(self) -> None:
         """Warm up and catch up with the vault, in the background."""
         self._set(state="warming")
-        self._asked = True
-        self._jobs.put(_Job())
+        self._wanted = _Job()
         self._thread = threading.Thread(target=self._work, name="khiip-indexing", daemon=True)
         self._thread.start()
 
@@ -91,7 +102,8 @@ class IndexWorker:
         """
         self._stopping.set()
         self._syncer.stop()
-        self._jobs.put(None)
+        with self._wake:
+            self._wake.notify()
         if self._thread is None:
             return True
         self._thread.join(timeout)
@@ -103,12 +115,23 @@ class IndexWorker:
 
     def ask(self, *, full: bool = False, accept_deletions: bool = False) -> None:
         """Have one more sync run; raises Busy while one runs or waits."""
-        with self._guard:
-            if self._asked:
+        with self._wake:
+            if self._wanted or (self._running and self._running.asked):
                 raise Busy("Indexing is already under way.", hint="Wait until it has finished.")
-            self._asked = True
+            self._wanted = _Job(full, accept_deletions)
             self._set(state="indexing", phase="scan", done=0, total=0)
-        self._jobs.put(_Job(full, accept_deletions))
+            self._wake.notify()
+
+    def notice(self, paths: Collection[str] | None) -> None:
+        """Have these notes and folders looked at soon; None is the whole vault."""
+        with self._wake:
+            self._noticed.update(("",) if paths is None else paths)
+            self._wake.notify()
+
+    def waits(self) -> bool:
+        """Whether anything is running or waiting to run."""
+        with self._guard:
+            return bool(self._wanted or self._noticed or self._running)
 
     def refetch(self, path: str) -> None:
         """Read and embed one note again, now; waits for a running sync for ten seconds at most."""
@@ -120,19 +143,55 @@ class IndexWorker:
             self._writing.release()
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None and not self._stopping.is_set():
+        while (job := self._next()) is not None:
             with self._writing:
-                without_model = self._failure_of(self._warm)
+                without_model = self._failure_of(self._warm) if self._must_warm(job) else None
+                self._warmed = without_model is None
                 failure = self._failure_of(lambda job=job: self._sync(job))  # type: ignore[misc]
-            self._come_to_rest(failure or without_model)
+            self._come_to_rest(job, failure or without_model)
+
+    def _must_warm(self, job: _Job) -> bool:
+        return job.paths is None or not self._warmed
+
+    def _next(self) -> _Job | None:
+        """The next sync, when there is one; None at the end."""
+        with self._wake:
+            while not (self._wanted or self._noticed or self._stopping.is_set()):
+                self._wake.wait()
+            if self._stopping.is_set():
+                return None
+            job, self._wanted = self._wanted, None
+            if job is None:
+                whole = "" in self._noticed
+                job = _Job(paths=None if whole else frozenset(self._noticed), asked=False)
+            self._noticed.clear()  # a look at the whole vault sees what was noticed before it
+            self._running = job
+            return job
+
+    def _noticed_meanwhile(self) -> frozenset[str]:
+        """Changed notes for the running sync to take in; the whole vault waits for its end."""
+        with self._guard:
+            if "" in self._noticed:
+                return frozenset()
+            paths = frozenset(self._noticed)
+            self._noticed.clear()
+            return paths
 
     def _sync(self, job: _Job) -> None:
         self._phase_began = (self._clock(), 0)
-        self._set(state="indexing", phase="scan", done=0, total=0)
+        if job.asked:
+            self._set(state="indexing", phase="scan", done=0, total=0)
         report = self._syncer.run(
-            full=job.full, accept_deletions=job.accept_deletions, progress=self._advance
+            full=job.full,
+            accept_deletions=job.accept_deletions,
+            paths=job.paths,
+            progress=self._advance,
+            noticed=self._noticed_meanwhile,
         )
-        self._set(last_report=report)
+        if job.asked or report.behind or report.embedded or self._state.last_report is None:
+            self._set(last_report=report)
+        if job.paths is None:
+            self._reconciled(report)
 
     def _failure_of(self, step: Callable[[], None]) -> KhiipError | None:
         """Whatever goes wrong is kept for people to see; the service goes on answering."""
@@ -146,23 +205,27 @@ class IndexWorker:
             return KhiipError(f"Indexing failed: {type(error).__name__}.")
         return None
 
-    def _come_to_rest(self, failure: KhiipError | None) -> None:
+    def _come_to_rest(self, job: _Job, failure: KhiipError | None) -> None:
+        suspect = isinstance(failure, DeletionBrake)
+        if failure is not None and not suspect:
+            self._reconciled(None)
         with self._guard:
-            self._asked = False
-            self._set(
-                state="suspect" if isinstance(failure, DeletionBrake) else "ready",
-                error=failure.sentence if failure else None,
-                phase=None,
-                done=0,
-                total=0,
-                rate=None,
-                seconds_left=None,
-                path=None,
-            )
+            self._running = None
+            self._set(error=failure.sentence if failure else None)
+            if self._wanted is None:
+                self._set(
+                    state="suspect" if suspect else "ready",
+                    phase=None, done=0, total=0, rate=None, seconds_left=None, path=None,
+                )  # fmt: skip
 
     def _advance(self, progress: Progress) -> None:
         if self._stopping.is_set():
             self._syncer.stop()  # once more: a run forgets a stop that came before its start
+        job = self._running
+        if job is not None and not job.asked and self._state.state != "indexing":
+            if progress.total <= QUIET_WORK:
+                return
+            self._set(state="indexing")
         now = self._clock()
         if progress.phase != self._state.phase:
             self._phase_began = (now, progress.done)

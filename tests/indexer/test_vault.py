@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from khiip_indexer import vault as vault_module
 from khiip_indexer.disk import walk as walk_module
 from khiip_indexer.disk.path_text import decode_path, encode_path
+from khiip_indexer.disk.walk import is_offline
 from khiip_indexer.errors import (
     NotFound,
     PathOutsideVault,
@@ -25,7 +26,7 @@ from khiip_indexer.errors import (
     VaultError,
 )
 from khiip_indexer.types import Fingerprint
-from khiip_indexer.vault import Vault, is_offline
+from khiip_indexer.vault import Vault
 
 needs_permissions = pytest.mark.skipif(
     os.name != "posix" or os.geteuid() == 0, reason="this user may read everything"

@@ -21,8 +21,9 @@ from khiip_indexer.embedder import MiniLM
 from khiip_indexer.errors import PortInUse, UsageError, VaultLocked
 from khiip_sidecar.auth import load_or_make_key, rotate_key
 from khiip_sidecar.daemon import CurrentKey, bind, serve, url_of
+from khiip_sidecar.worker import IndexWorker
 from serving import serving
-from support import FakeEmbedder, make_vault, write_note
+from support import FakeEmbedder, make_vault
 
 NOTES = {
     "quipu.md": note("Knots on cords kept the accounts.", created="2026-01-03"),
@@ -257,10 +258,13 @@ def test_what_is_no_http_is_refused_in_json(settings: Settings, request_bytes: b
     assert json.loads(body)["error"] == "bad_request"
 
 
-def test_a_body_that_breaks_off_starts_nothing(settings: Settings) -> None:
+def test_a_body_that_breaks_off_starts_nothing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(IndexWorker, "ask", lambda *_, **options: asked.append(options))
     with serving(settings) as sidecar:
-        before = sidecar.wait_until_ready()["counts"]["generation"]
-        write_note(settings.vault, "new.md", "A new note.")
+        sidecar.wait_until_ready()
         lines = [
             "POST /api/v1/index HTTP/1.1",
             "Host: 127.0.0.1",
@@ -269,8 +273,10 @@ def test_a_body_that_breaks_off_starts_nothing(settings: Settings) -> None:
             "Content-Length: 50",
         ]
         exchange(sidecar.port, ("\r\n".join(lines) + "\r\n\r\n{}").encode())
-        time.sleep(0.2)
-        assert sidecar.wait_until_ready()["counts"]["generation"] == before
+        assert sidecar.ask("/health")[0] == 200
+        assert asked == []
+        sidecar.ask("/api/v1/index", "POST")
+        assert asked == [{"full": False, "accept_deletions": False}]
 
 
 def test_who_connects_and_says_nothing_whole_is_let_go(

@@ -359,6 +359,7 @@ def test_health_counts_what_can_be_found(house: House) -> None:
     index = health["index"]
     assert (index["notes"], index["searchable_by_meaning"], index["pending"]) == (6, 6, 0)
     assert index["watcher"] == "off"
+    assert index["reason"] is None
     assert [each["source"] for each in health["extractors"]] == [
         "x", "web", "wiki", "pdf", "youtube", "reddit", "note",
     ]  # fmt: skip

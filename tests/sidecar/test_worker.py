@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -77,7 +77,13 @@ class HeldSyncer:
         self.asked_for: list[tuple[bool, bool]] = []
 
     def run(
-        self, *, full: bool, accept_deletions: bool, progress: Callable[[Progress], None]
+        self,
+        *,
+        full: bool,
+        accept_deletions: bool,
+        paths: Collection[str] | None,
+        progress: Callable[[Progress], None],
+        noticed: Callable[[], Collection[str]],
     ) -> SyncReport:
         self.asked_for.append((full, accept_deletions))
         progress(Progress("read", 0, 100))

@@ -160,6 +160,19 @@ def vault_problems(connection: sqlite3.Connection, scan: Scan) -> list[Problem] 
     return None if sorted(found, key=repr) == sorted(known, key=repr) else found
 
 
+def vanished(connection: sqlite3.Connection, scan: Scan) -> list[str]:
+    """Files that could not be indexed, and are not there any more."""
+    rows = connection.execute(
+        "SELECT DISTINCT path FROM problems WHERE origin = 'file' "
+        "AND path NOT IN (SELECT path FROM captures)"
+    )
+    return [
+        path
+        for (path,) in rows
+        if scan.covers(path) and path not in scan.files and not scan.hides(path)
+    ]
+
+
 def brake(kept: int) -> DeletionBrake:
     """What is said when deletions were held back."""
     return DeletionBrake(

@@ -115,6 +115,24 @@ _COUNTS: dict[str, Json] = {
     "last_reconcile": perhaps(TIME),
 }
 
+_WATCHER: dict[str, Json] = {
+    "watcher": one_of("off", "watching", "polling"),
+    "reason": perhaps(TEXT),
+    "watcher_restarts": WHOLE,
+    "last_event_at": perhaps(TIME),
+    "offline_notes": WHOLE,
+}
+
+_COVERAGE: dict[str, Json] = {
+    "notes": WHOLE,
+    "searchable_by_text": WHOLE,
+    "searchable_by_meaning": WHOLE,
+    "pending": WHOLE,
+    "failed": WHOLE,
+    "offline": WHOLE,
+    "unreadable": WHOLE,
+}
+
 _PROGRESS: dict[str, Json] = {
     "state": one_of(*get_args(State)),
     "phase": perhaps(one_of(*get_args(Phase))),
@@ -124,6 +142,7 @@ _PROGRESS: dict[str, Json] = {
     "seconds_left": perhaps(NUMBER),
     "path": perhaps(TEXT),
     "counts": record(_COUNTS),
+    "coverage": record(_COVERAGE),
 }
 
 _ANSWERS: dict[str, Json] = {
@@ -175,7 +194,7 @@ _ANSWERS: dict[str, Json] = {
                     }
                 )
             ),
-            "index": record({**_COUNTS, "watcher": TEXT}),
+            "index": record({**_COUNTS, **_WATCHER}),
             "reason": perhaps(TEXT),
         }
     ),

@@ -190,8 +190,20 @@ def health_view(health: Health, *, version: str, schema: int, db_path: str) -> J
         "db_path": db_path,
         "vault_id": health.vault_id,
         "extractors": [_extractor(each, health.counts.partial_by_source) for each in SOURCES],
-        "index": counts_view(health.counts) | {"watcher": "off"},
+        "index": counts_view(health.counts) | watcher_view(health),
         "reason": health.reason,
+    }
+
+
+def watcher_view(health: Health) -> Json:
+    """How changes are noticed; `reason` is there while that is not by the system's events."""
+    watcher = health.watcher
+    return {
+        "watcher": watcher.mode,
+        "reason": watcher.reason,
+        "watcher_restarts": watcher.restarts,
+        "last_event_at": watcher.last_event_at,
+        "offline_notes": health.counts.offline,
     }
 
 
@@ -230,8 +242,23 @@ def index_view(work: WorkerState, counts: IndexCounts) -> Json:
         "seconds_left": _rounded(work.seconds_left),
         "path": work.path,
         "counts": counts_view(counts),
+        "coverage": coverage_view(counts),
         "last_report": report_view(work.last_report) if work.last_report else None,
         "error": work.error,
+    }
+
+
+def coverage_view(counts: IndexCounts) -> Json:
+    """How many of the vault's notes can be found by meaning, and why not the rest."""
+    known = counts.notes + counts.offline_missing + counts.unreadable_missing
+    return {
+        "notes": known,
+        "searchable_by_text": counts.searchable_by_text,
+        "searchable_by_meaning": counts.searchable_by_meaning,
+        "pending": max(0, counts.notes - counts.searchable_by_meaning - counts.failed),
+        "failed": counts.failed,
+        "offline": counts.offline_missing,
+        "unreadable": counts.unreadable_missing,
     }
 
 

@@ -1,0 +1,1 @@
+"""How changes of a vault become known: the system's events, and waiting for their end."""
