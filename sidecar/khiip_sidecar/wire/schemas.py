@@ -6,9 +6,9 @@ no field more and none less.
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import get_args, get_type_hints
 
-from khiip_indexer.records import Phase
+from khiip_indexer.records import Phase, WatcherState
 from khiip_indexer.types import SOURCES, ExtractionStatus, RecordedFrom
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.typed import PAYLOADS, payload_schemas, reference
@@ -116,7 +116,7 @@ _COUNTS: dict[str, Json] = {
 }
 
 _WATCHER: dict[str, Json] = {
-    "watcher": one_of("off", "watching", "polling"),
+    "watcher": one_of(*get_args(get_type_hints(WatcherState)["mode"])),
     "reason": perhaps(TEXT),
     "watcher_restarts": WHOLE,
     "last_event_at": perhaps(TIME),
