@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "doctor",
     "auth": "auth",
     "serve": "serve",
+    "service": "service",
     "hooks": "hooks",
 }
 EXIT_USAGE = 2
