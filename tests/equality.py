@@ -55,13 +55,16 @@ def _settle(settings: Settings, embedder: Embedder) -> None:
 
 
 def _copy(settings: Settings, folder: Path) -> Settings:
-    """The vault elsewhere under the same name, file times and all, without its index."""
-    vault = folder / settings.vault.name
-    here = settings.state.name
-    shutil.copytree(
-        settings.vault, vault, symlinks=True, ignore=shutil.ignore_patterns(here, "*.sock")
-    )
-    return replace(settings, vault=vault, state=vault / here)
+    """The vault elsewhere under the same name, file times and all, without its index.
+
+    A vault in a repository is copied with all of that: its dates are in there.
+    """
+    above = (settings.vault, *settings.vault.parents)
+    top = next((path for path in above if (path / ".git").exists()), settings.vault)
+    leave = shutil.ignore_patterns(settings.state.name)
+    shutil.copytree(top, folder / top.name, symlinks=True, ignore=leave)
+    vault = folder / top.name / settings.vault.relative_to(top)
+    return replace(settings, vault=vault, state=vault / settings.state.name)
 
 
 def _rows(settings: Settings, sql: str) -> dict[tuple[object, ...], int]:
