@@ -129,6 +129,7 @@ class Syncer:
         problems = self._take_text(todo, progress)
         only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
         tally = self._take_vectors(progress, only, last=not between)
+        self._note_problems(todo)
         pending = 0 if between else work.pending_notes(self._index)
         report = self._report(todo, problems, tally, pending)
         generation = self._remember(report, todo)
@@ -288,6 +289,18 @@ class Syncer:
             progress(Progress("save", 0, 1))
             self._index.graphs.save(identity, generation)
 
+    def _note_problems(self, todo: Work) -> None:
+        """Write down what could not be looked at, if that is not what it was."""
+        connection = self._database.read()
+        problems = work.vault_problems(connection, todo.scan)
+        gone = work.vanished(connection, todo.scan)
+        if gone or problems is not None:
+            with self._database.write() as writer:
+                for path in gone:
+                    store.drop_problems(writer, path)
+                if problems is not None:
+                    store.replace_problems(writer, "vault", problems)
+
     def _remember(self, report: SyncReport, todo: Work) -> int:
         """Write down what was found out about the vault; gives the generation."""
         generation = int(self._index.meta("generation") or 0)
@@ -296,16 +309,10 @@ class Syncer:
         known = {"generation": str(generation + changed), **self._seen_of_vault(report, todo)}
         connection = self._database.read()
         known = {k: v for k, v in known.items() if store.get_meta(connection, k) != v}
-        problems = work.vault_problems(connection, todo.scan)
-        gone = work.vanished(connection, todo.scan)
-        if known or gone or problems is not None:
+        if known:
             with self._database.write() as writer:
                 for key, value in known.items():
                     store.put_meta(writer, key, value)
-                for path in gone:
-                    store.drop_problems(writer, path)
-                if problems is not None:
-                    store.replace_problems(writer, "vault", problems)
         if changed:
             self._index.tidy()
         if todo.scan.under is None and self._unpruned:

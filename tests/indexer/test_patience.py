@@ -1,0 +1,87 @@
+"""Steps that may hang: the waiting ends, the rest goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from khiip_indexer.disk.patience import MOST_HANGING, GaveUp, Patience
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if true():
+            return
+        time.sleep(0.01)
+    pytest.fail("it did not come true within ten seconds")
+
+
+def test_a_result_comes_back() -> None:
+    assert Patience().run("a", lambda: 41 + 1, 5) == 42
+
+
+def test_an_error_comes_back_as_it_was() -> None:
+    def step() -> None:
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        Patience().run("a", step, 5)
+
+
+def test_what_hangs_is_given_up_and_not_tried_again_until_it_ends() -> None:
+    patience, gate, calls = Patience(), threading.Event(), []
+
+    def step() -> str:
+        calls.append(1)
+        gate.wait(30)
+        return "read"
+
+    for _ in range(3):
+        with pytest.raises(GaveUp):
+            patience.run("a", step, 0.1)
+    assert (len(calls), patience.hanging) == (1, 1)
+    assert patience.run("b", lambda: "other", 5) == "other"
+    gate.set()
+    wait_until(lambda: patience.hanging == 0)
+    assert patience.run("a", step, 5) == "read"
+
+
+def test_many_that_hang_cost_little_more_than_one() -> None:
+    patience, gate = Patience(), threading.Event()
+    began = time.monotonic()
+    for count in range(MOST_HANGING + 20):
+        with pytest.raises(GaveUp):
+            patience.run(str(count), lambda: gate.wait(60), 0.2)
+    assert time.monotonic() - began < 15  # the patience for each alone would be 17 seconds
+    assert patience.hanging == MOST_HANGING
+    gate.set()
+    wait_until(lambda: patience.hanging == 0)
+
+
+def test_threads_are_used_again_and_go_when_they_are_let_go() -> None:
+    before = threading.active_count()
+    patience = Patience()
+    for _ in range(200):
+        patience.run("a", lambda: None, 5)
+    assert threading.active_count() <= before + 2
+    patience.close()
+    wait_until(lambda: threading.active_count() <= before)
+    assert patience.run("a", lambda: 1, 5) == 1
+    patience.close()
+
+
+def test_the_same_name_may_be_read_by_several_at_once() -> None:
+    patience, gate = Patience(), threading.Barrier(4, timeout=10)
+    done: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: done.append(patience.run("a", gate.wait, 10)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(done) == [0, 1, 2, 3]
