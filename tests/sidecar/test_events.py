@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import itertools
 import json
 import socket
 import time
@@ -18,6 +19,7 @@ from khiip_indexer.config import Settings
 from khiip_indexer.errors import StorageError
 from khiip_sidecar.http import events
 from khiip_sidecar.http.events import ProgressStreams
+from khiip_sidecar.http.server import Connection
 from khiip_sidecar.operations import Operations
 from serving import Served, serving
 from support import FakeEmbedder, make_vault, write_note
@@ -134,19 +136,56 @@ def test_a_stream_more_than_there_may_be_is_refused_until_one_ends(
     pytest.fail("the place of a stream that ended is not free again")
 
 
-def test_who_takes_nothing_is_let_go(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MOST_STREAMS", 1)
-    monkeypatch.setattr("khiip_sidecar.http.server.STALLED_SECONDS", 0.2)
-    monkeypatch.setattr(events, "LOOK_SECONDS", 0.0)
-    count = iter(range(10**9))
-    monkeypatch.setattr(
-        Operations, "progress", lambda self: {"count": next(count), "path": "x" * 100_000}
-    )
-    with serving(settings) as sidecar, socket.socket() as slow:
+@contextmanager
+def taking_nothing(sidecar: Served) -> Iterator[None]:
+    """A client that asks for the stream and never reads it."""
+    with socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", sidecar.port))
         head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {sidecar.key}\r\n\r\n"
         slow.sendall(f"GET {EVENTS} HTTP/1.1\r\n{head}".encode())
+        yield
+
+
+@pytest.fixture
+def talkative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States that change all the time and are long."""
+    count = itertools.count()
+    monkeypatch.setattr(events, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(
+        Operations, "progress", lambda self: {"count": next(count), "path": "x" * 100_000}
+    )
+
+
+def is_stalled(sidecar: Served) -> bool:
+    connections = sidecar.daemon._server.server_state.connections
+    return any(isinstance(each, Connection) and each.stalled for each in connections)
+
+
+def test_who_takes_nothing_does_not_hold_up_the_stop(
+    settings: Settings, talkative: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(settings) as sidecar, taking_nothing(sidecar):
+        for _ in range(1000):
+            if is_stalled(sidecar):
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail("the buffer of the connection did not fill up")
+        began = time.monotonic()
+        sidecar.daemon.stop()
+        while sidecar.daemon._server.server_state.connections:
+            assert time.monotonic() - began < 3
+            time.sleep(0.01)
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
+def test_who_takes_nothing_is_let_go(
+    settings: Settings, talkative: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST_STREAMS", 1)
+    monkeypatch.setattr("khiip_sidecar.http.server.STALLED_SECONDS", 0.2)
+    with serving(settings) as sidecar, taking_nothing(sidecar):
         for _ in range(1000):
             with listening(sidecar) as response:
                 if response.status == 200:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from houses import KEY, House, note, open_house
+from khiip_sidecar.http.answers import ErrorEdge
 from khiip_sidecar.http.app import make_app
 from khiip_sidecar.http.security import Access
 
@@ -374,6 +376,23 @@ def test_an_unforeseen_fault_is_a_code_for_the_client_and_one_line_in_the_log(
     [record] = caplog.records
     assert "RuntimeError: in the middle" in record.getMessage()
     assert "\n" not in record.getMessage()
+
+
+def test_a_request_that_the_stop_cuts_off_is_told_so(house: House) -> None:
+    sent: list[Any] = []
+
+    async def cut(scope: Any, receive: Any, send: Any) -> None:
+        raise asyncio.CancelledError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    asyncio.run(ErrorEdge(cut)({"type": "http"}, receive, send))
+    assert sent[0]["status"] == 503
+    assert json.loads(sent[1]["body"])["error"] == "stopping"
 
 
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)

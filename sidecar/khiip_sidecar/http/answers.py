@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http
 import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -107,6 +108,10 @@ class ErrorEdge:
 
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            # Only the end of the service cancels: who has no answer yet is told, the rest is cut.
+            if not started:
+                await send_error(send, _stopping())
         except KhiipError as error:
             if started:
                 raise
@@ -117,6 +122,10 @@ class ErrorEdge:
             if started:
                 raise
             await send_error(send, _internal(error))
+
+
+def _stopping() -> HttpError:
+    return HttpError(503, "stopping", "The service is being stopped.", hint="Start it again.")
 
 
 def _internal(error: Exception) -> KhiipError:

@@ -57,6 +57,9 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.close()  # answers without an end would be waited for otherwise
+        for connection in self.server_state.connections:
+            if isinstance(connection, Connection):
+                connection.hurry()
         await super().shutdown(sockets)
 
 
@@ -76,6 +79,12 @@ class Connection(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         self.stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+
+    def hurry(self) -> None:
+        """Leave a client that takes nothing only half of the time that the stop may take."""
+        if self.stalled is not None:
+            self.stalled.cancel()
+            self.stalled = self.loop.call_later(STOP_ANSWERING_SECONDS / 2, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -108,6 +117,7 @@ def _config(app: Application) -> uvicorn.Config:
         ws="none",
         lifespan="off",
         loop="asyncio",
+        log_config=None,  # ours: one line each
         log_level="error",
         access_log=False,
         server_header=False,

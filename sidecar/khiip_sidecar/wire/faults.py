@@ -49,6 +49,7 @@ FAULTS: dict[int, dict[str, str]] = {
         "note_offline": "The note's content is not on this machine.",
         "note_unreadable": "The note cannot be read.",
         "read_timeout": "The note could not be read in time.",
+        "stopping": "The service is being stopped.",
         "model_unavailable": "The model failed.",
         "model_not_found": "The model is not there.",
         "model_damaged": "The model's file is damaged.",
@@ -65,6 +66,7 @@ ALWAYS = (
     "body_too_large",
     "unsupported_media_type",
     "internal_error",
+    "stopping",
 )
 WITH_KEY = ("unauthorized", "bad_key_file", "storage_failed", "index_not_writable", "disk_full")
 
