@@ -187,6 +187,8 @@ def test_indexing_is_started_once_at_a_time(client: TestClient, house: House) ->
         (b"full=true", "application/x-www-form-urlencoded", 415, "unsupported_media_type"),
         (b'{"full": true}', "", 415, "unsupported_media_type"),
         (b"{", "application/json", 422, "bad_json"),
+        (b"\x0b", "application/json", 422, "bad_json"),
+        (b"null", "application/json", 422, "bad_parameter"),
         (b"[" * 60_000, "application/json", 422, "bad_json"),
         (b"\xff\xfe", "application/json", 422, "bad_json"),
         (b"[]", "application/json", 422, "bad_parameter"),

@@ -53,8 +53,12 @@ LISTS = {
 
 @SCHEMA.hook
 def filter_query(context: HookContext, query: dict[str, Any] | None) -> bool:
-    """Leave out `folder=false` as a wrong value: as sent, it is a right list of one folder."""
-    return all(isinstance(value, list) for name, value in (query or {}).items() if name in LISTS)
+    """Leave out what is no longer wrong once it is sent: `folder=false` is a right list of one
+    folder, and of an empty list nothing is sent.
+    """
+    given = query or {}
+    lists = all(isinstance(value, list) for name, value in given.items() if name in LISTS)
+    return lists and all(value not in ([], {}, None) for value in given.values())
 
 
 @pytest.fixture(scope="module")

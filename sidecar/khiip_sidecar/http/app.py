@@ -154,7 +154,7 @@ def _id(request: Request) -> str:
 def _body(request: Request) -> object:
     """The body as JSON, an empty object when there is none; the guard has read and limited it."""
     raw: bytes = request.scope["khiip.body"]
-    if not raw.strip():
+    if not raw:
         return {}
     try:
         body: object = json.loads(raw)
