@@ -301,6 +301,11 @@ def test_a_fault_of_ours_ends_the_stream_and_is_not_swallowed(quick: None) -> No
     asyncio.run(scenario())
 
 
+def test_a_look_that_takes_long_is_taken_less_often() -> None:
+    assert events.pause_after(0.001) == events.LOOK_SECONDS
+    assert events.pause_after(0.2) == pytest.approx(1.8)
+
+
 def test_nothing_is_read_when_nobody_listens(quick: None) -> None:
     async def scenario() -> None:
         reads = [0]

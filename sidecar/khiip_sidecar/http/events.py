@@ -12,6 +12,7 @@ from khiip_sidecar.http.answers import Header, HttpError, Receive, Scope, Send
 from khiip_sidecar.wire.encode import Json, error_body, to_json
 
 LOOK_SECONDS = 0.25
+MOST_WORK = 0.1  # of the time may go into looking
 HEARTBEAT_SECONDS = 15.0
 MOST_STREAMS = 16
 
@@ -91,12 +92,15 @@ class ProgressStreams:
             self._reader = self._latest = None
 
     async def _keep_reading(self) -> None:
+        clock = asyncio.get_running_loop().time
         while True:
+            began = clock()
             said = await run_in_threadpool(self._said)
+            took = clock() - began
             if said != self._latest:
                 self._latest = said
                 self._wake()
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(pause_after(took))
 
     def _said(self) -> bytes:
         """The state as an event; a failure to read it is told, and the next look may succeed."""
@@ -108,6 +112,11 @@ class ProgressStreams:
     def _wake(self) -> None:
         for listener in self._listeners:
             listener.set()
+
+
+def pause_after(took: float) -> float:
+    """Seconds until the next look: counting a huge vault, while it changes, must cost little."""
+    return max(LOOK_SECONDS, took * (1 / MOST_WORK - 1))
 
 
 async def _disconnected(receive: Receive) -> None:
