@@ -171,10 +171,8 @@ class IndexWorker:
     def _noticed_meanwhile(self) -> frozenset[str]:
         """Changed notes for the running sync to take in; the whole vault waits for its end."""
         with self._guard:
-            if "" in self._noticed:
-                return frozenset()
-            paths = frozenset(self._noticed)
-            self._noticed.clear()
+            paths = frozenset(self._noticed - {""})
+            self._noticed -= paths
             return paths
 
     def _sync(self, job: _Job) -> None:
@@ -190,6 +188,7 @@ class IndexWorker:
         )
         if job.asked or report.behind or report.embedded or self._state.last_report is None:
             self._set(last_report=report)
+            log.info("%s", _said(report))
         if job.paths is None:
             self._reconciled(report)
 
@@ -243,3 +242,11 @@ class IndexWorker:
 
     def _set(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+
+def _said(report: SyncReport) -> str:
+    return (
+        f"index brought up to the notes: {report.added} new, {report.changed} changed, "
+        f"{report.moved} moved, {report.removed} removed; {report.embedded} texts embedded "
+        f"in {report.seconds:.1f} s"
+    )

@@ -52,7 +52,8 @@ def test_very_many_folders_are_the_whole_vault() -> None:
 
 @given(st.lists(st.tuples(st.text("ab/", max_size=4), st.floats(0, 3)), max_size=30))
 def test_every_path_is_given_out_exactly_once(changes: list[tuple[str, float]]) -> None:
-    debounce, now, seen = Debounce(), 0.0, []
+    debounce, now = Debounce(), 0.0
+    seen: list[str] = []
     for path, pause in changes:
         now += pause
         debounce.add(path, now)
