@@ -173,3 +173,142 @@ def test_one_note_can_be_refetched_between_runs(house: House) -> None:
 def test_refetching_a_note_that_is_not_there_is_an_error(house: House) -> None:
     with pytest.raises(KhiipError):
         house.worker.refetch("nowhere.md")
+
+
+class Script:
+    """A syncer that writes down what it is asked for, and stands still at each run."""
+
+    def __init__(self) -> None:
+        self.runs: list[frozenset[str] | None] = []
+        self.go_on = threading.Semaphore(0)
+        self.outcome: Exception | None = None
+        self.progress = Progress("read", 0, 1)
+        self.meanwhile: list[Collection[str]] = []
+
+    def run(
+        self,
+        *,
+        full: bool,
+        accept_deletions: bool,
+        paths: frozenset[str] | None,
+        progress: Callable[[Progress], None],
+        noticed: Callable[[], Collection[str]],
+    ) -> SyncReport:
+        self.runs.append(paths)
+        progress(self.progress)
+        assert self.go_on.acquire(timeout=10)
+        self.meanwhile.append(noticed())
+        if self.outcome is not None:
+            raise self.outcome
+        return SyncReport()
+
+    def stop(self) -> None:
+        self.go_on.release()
+
+    def refetch(self, path: str) -> None: ...
+
+
+class Scripted:
+    """A worker over a script, past its first sync."""
+
+    def __init__(self) -> None:
+        self.script = Script()
+        self.warmed: list[int] = []
+        self.ended: list[SyncReport | None] = []
+        self.worker = IndexWorker(
+            self.script,  # type: ignore[arg-type]
+            lambda: self.warmed.append(1),
+            reconciled=self.ended.append,
+        )
+        self.worker.start()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """End the run that is under way, and wait until nothing is left to do."""
+        self.script.go_on.release()
+        wait_until(lambda: not self.worker.waits())
+
+    def wait_for_run(self, count: int) -> None:
+        wait_until(lambda: len(self.script.runs) == count)
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    opened = Scripted()
+    yield opened
+    assert opened.worker.stop(5)
+
+
+def test_what_is_noticed_is_synced_by_itself(scripted: Scripted) -> None:
+    scripted.worker.notice(["a.md", "folder"])
+    scripted.wait_for_run(2)
+    assert scripted.script.runs[1] == frozenset({"a.md", "folder"})
+    scripted.let_go()
+    assert scripted.warmed == [1]  # the model is there already: no small edit waits for a look
+
+
+def test_however_much_is_noticed_during_a_run_is_one_run_after_it(scripted: Scripted) -> None:
+    scripted.worker.ask()
+    scripted.wait_for_run(2)
+    for number in range(100):
+        scripted.worker.notice([f"{number}.md"])
+    scripted.script.go_on.release()
+    wait_until(lambda: len(scripted.script.meanwhile) == 2)
+    assert len(scripted.script.meanwhile[1]) == 100
+    wait_until(lambda: not scripted.worker.waits())
+    assert len(scripted.script.runs) == 2
+
+
+def test_a_run_takes_in_named_notes_and_leaves_the_whole_vault_for_its_end(
+    scripted: Scripted,
+) -> None:
+    scripted.worker.ask()
+    scripted.wait_for_run(2)
+    scripted.worker.notice(None)
+    scripted.worker.notice(["a.md"])
+    scripted.script.go_on.release()
+    scripted.wait_for_run(3)
+    assert scripted.script.meanwhile[1] == frozenset({"a.md"})
+    assert scripted.script.runs[2] is None
+    scripted.let_go()
+
+
+def test_a_person_may_ask_while_a_noticed_change_is_taken_in(scripted: Scripted) -> None:
+    scripted.worker.notice(["a.md"])
+    scripted.wait_for_run(2)
+    scripted.worker.ask()
+    assert scripted.worker.state().state == "indexing"
+    with pytest.raises(Busy):
+        scripted.worker.ask()
+    scripted.script.go_on.release()
+    scripted.wait_for_run(3)
+    assert scripted.worker.state().state == "indexing"
+    scripted.let_go()
+    assert scripted.worker.state().state == "ready"
+
+
+@pytest.mark.parametrize(("total", "state"), [(1, "ready"), (500, "indexing")])
+def test_a_small_edit_does_not_show_as_indexing(scripted: Scripted, total: int, state: str) -> None:
+    scripted.script.progress = Progress("read", 0, total)
+    scripted.worker.notice(["a.md"])
+    scripted.wait_for_run(2)
+    wait_until(lambda: scripted.worker.state().state == state)
+    scripted.let_go()
+    assert scripted.worker.state().state == "ready"
+
+
+def test_looks_at_the_whole_vault_and_failures_are_reported(scripted: Scripted) -> None:
+    assert scripted.ended == [SyncReport()]
+    scripted.worker.notice(["a.md"])
+    scripted.let_go()
+    assert len(scripted.ended) == 1
+    scripted.script.outcome = KhiipError("The vault cannot be opened.")
+    scripted.worker.notice(["a.md"])
+    scripted.let_go()
+    assert scripted.ended[1:] == [None]
+    assert scripted.worker.state().error == "The vault cannot be opened."
+    scripted.script.outcome = None
+    scripted.worker.notice(None)
+    scripted.let_go()
+    assert scripted.ended[1:] == [None, SyncReport()]
+    assert scripted.worker.state().error is None
