@@ -20,6 +20,7 @@ ABOUT = (
     "method that an address does not take is answered with 405. Fields and codes may be added; "
     "none is renamed or removed."
 )
+HEADERS = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After"}
 GROUPED = ("recall", "captures", "index", "service")
 OTHERWISE = ("method_not_allowed",)  # what no described operation can meet
 KEY_HINT = "`khiipd auth show` prints the key; it is made at first use."
@@ -43,7 +44,7 @@ def description() -> Json:
         "paths": paths,
         "components": {
             "schemas": schemas(),
-            "responses": {"MethodNotAllowed": _fault(by_status(OTHERWISE)[405], examples)},
+            "responses": {"MethodNotAllowed": _fault(405, by_status(OTHERWISE)[405], examples)},
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": KEY_HINT}
             },
@@ -98,7 +99,7 @@ def _responses(verb: Verb, examples: dict[str, Json]) -> Json:
     if verb.status != 204:
         good["content"] = {verb.media: _content(verb, examples)}
     codes = ALWAYS + verb.faults + (() if verb.open else WITH_KEY)
-    faults = {str(status): _fault(of, examples) for status, of in by_status(codes).items()}
+    faults = {str(status): _fault(status, of, examples) for status, of in by_status(codes).items()}
     return {str(verb.status): good, **faults}
 
 
@@ -123,7 +124,7 @@ def _event(data: Json) -> Json:
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
-def _fault(codes: dict[str, str], examples: dict[str, Json]) -> Json:
+def _fault(status: int, codes: dict[str, str], examples: dict[str, Json]) -> Json:
     """One status: the error's shape, narrowed to the codes that it may carry here."""
     schema: Json = {
         "allOf": [reference("Error")],
@@ -138,7 +139,10 @@ def _fault(codes: dict[str, str], examples: dict[str, Json]) -> Json:
     if shown:
         content["examples"] = shown
     lines = [f"- `{code}`: {text}" for code, text in codes.items()]
-    return {"description": "\n".join(lines), "content": {"application/json": content}}
+    answer: Json = {"description": "\n".join(lines), "content": {"application/json": content}}
+    if header := HEADERS.get(status):
+        answer["headers"] = {header: {"required": True, "schema": {"type": "string"}}}
+    return answer
 
 
 def _head(operation: Json) -> Json:
@@ -148,7 +152,7 @@ def _head(operation: Json) -> Json:
         "operationId": f"{operation['operationId']}_head",
         "summary": f"{operation['summary']}: the head of the answer alone",
         "responses": {
-            status: {"description": answer["description"]}
+            status: {name: part for name, part in answer.items() if name != "content"}
             for status, answer in operation["responses"].items()
         },
     }
