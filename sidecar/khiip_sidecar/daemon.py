@@ -29,6 +29,7 @@ from khiip_sidecar.client import SIDECAR_FILE, read_sidecar_file
 from khiip_sidecar.http.app import make_app
 from khiip_sidecar.http.security import Access
 from khiip_sidecar.http.server import Server
+from khiip_sidecar.idle import IdleExit
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.worker import IndexWorker
@@ -41,18 +42,19 @@ STOP_WATCHING_SECONDS = 0.5
 Address = tuple[str, int]
 
 
-def serve(
+def serve(  # noqa: PLR0913 - what a caller may settle
     settings: Settings,
     host: str | None = None,
     port: int | None = None,
     *,
     embedder: Embedder | None = None,
     on_ready: Callable[[Daemon], None] | None = None,
+    idle_exit: float | None = None,
 ) -> int:
     """Serve one vault until a signal or `Daemon.stop`; gives the process's exit code.
 
     Raises PortInUse or VaultLocked before anything is changed. `on_ready` is called once requests
-    are taken.
+    are taken. `idle_exit` is how many seconds without a request end it as well.
     """
     with contextlib.ExitStack() as stack:
         name = host or settings.host
@@ -61,7 +63,7 @@ def serve(
         model = embedder or MiniLM(
             settings.model_dir, cache_dir=settings.homes.cache, threads=settings.threads
         )
-        daemon = Daemon(index, model, listener, name)
+        daemon = Daemon(index, model, listener, name, idle_exit)
         stack.enter_context(_stopping_on_signals(daemon))
         daemon.run(on_ready)
     return 0
@@ -71,7 +73,12 @@ class Daemon:
     """One vault being served: the index, the thread that keeps it current, the HTTP server."""
 
     def __init__(
-        self, index: VaultIndex, embedder: Embedder, listener: socket.socket, name: str
+        self,
+        index: VaultIndex,
+        embedder: Embedder,
+        listener: socket.socket,
+        name: str,
+        idle_exit: float | None = None,
     ) -> None:
         self.index = index
         self._listener = listener
@@ -86,7 +93,8 @@ class Daemon:
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
         app = make_app(Operations(service, address=self.address), access)
-        self._server = Server(app)
+        self._idle = IdleExit(app, idle_exit, self._worker.waits, self.stop) if idle_exit else None
+        self._server = Server(self._idle or app)
 
     def _reconciled(self, report: SyncReport | None) -> None:
         self._watcher.reconciled(report)
@@ -102,6 +110,8 @@ class Daemon:
         with _announced(self.index, self.url):
             self._worker.start()
             self._watcher.start()
+            if self._idle:
+                self._idle.start()
             try:
                 self._server.run([self._listener])
             finally:

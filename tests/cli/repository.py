@@ -82,6 +82,14 @@ def wait_until(true: Callable[[], bool], why: Callable[[], str] = lambda: "") ->
         time.sleep(0.05)
 
 
+def make_program(path: Path) -> Path:
+    """A `khiipd` with a fake model, to be run as a process."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(PROGRAM)
+    path.chmod(0o755)
+    return path
+
+
 def make_repo(cli: Khiipd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """Git knows nothing of this machine's settings; khiipd is a script with a fake model."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
@@ -91,10 +99,7 @@ def make_repo(cli: Khiipd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    program = tmp_path / "its own place" / "khiipd"
-    program.parent.mkdir()
-    program.write_text(PROGRAM)
-    program.chmod(0o755)
+    program = make_program(tmp_path / "its own place" / "khiipd")
     monkeypatch.setattr("sys.argv", [str(program)])
     repo = Repo(cli.settings.vault.parent, cli)
     repo.git("init", "-q", "-b", "main")
