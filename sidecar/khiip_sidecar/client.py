@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ EXIT_INDEX = 4
 INDEX_CODES = ("index_of_other_model", "index_from_newer_version", "index_warming")
 PROBE_SECONDS = 2.0
 ANSWER_SECONDS = 60.0
+# A stream says at least every 15 seconds that it is still there.
+SILENCE_SECONDS = 45.0
 
 
 class Backend(Protocol):
@@ -135,6 +138,24 @@ class SidecarClient:
     def index_state(self) -> Json:
         return self._get("/api/v1/index")
 
+    def index_events(self) -> Iterator[Json]:
+        """The state at once and on every change, until the sidecar stops."""
+        import http.client
+
+        where = self.sidecar
+        headers = {"Accept": "text/event-stream", "Authorization": f"Bearer {self._key or ''}"}
+        connection = http.client.HTTPConnection(where.host, where.port, timeout=SILENCE_SECONDS)
+        try:
+            connection.request("GET", "/api/v1/index/events", headers=headers)
+            response = connection.getresponse()
+            if response.status != 200:
+                self._read_answer(response.status, response.read())
+            yield from read_events(response)
+        except (OSError, http.client.HTTPException) as error:
+            raise _unreachable(where, error) from error
+        finally:
+            connection.close()
+
     def start_index(self, body: Mapping[str, bool]) -> Json:
         return self._ask("POST", "/api/v1/index", body=dict(body), key=self._key)
 
@@ -183,10 +204,7 @@ class SidecarClient:
             response = connection.getresponse()
             return response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
-            raise SidecarUnreachableError(
-                f"The sidecar on port {where.port} (pid {where.pid}) does not answer: {error}.",
-                hint="Run the command again, or restart `khiipd serve`.",
-            ) from error
+            raise _unreachable(where, error) from error
         finally:
             connection.close()
 
@@ -201,6 +219,27 @@ class SidecarClient:
         if status >= 400:
             raise error_from(status, answer)
         return answer
+
+
+def _unreachable(where: SidecarFile, error: Exception) -> SidecarUnreachableError:
+    return SidecarUnreachableError(
+        f"The sidecar on port {where.port} (pid {where.pid}) does not answer: {error}.",
+        hint="Run the command again, or restart `khiipd serve`.",
+    )
+
+
+def read_events(lines: Iterable[bytes]) -> Iterator[Json]:
+    """The data of server-sent events; what is no progress, or no JSON, is passed over."""
+    name = b""
+    for line in lines:
+        field, _, value = line.rstrip(b"\r\n").partition(b":")
+        if field == b"event":
+            name = value.strip()
+        elif field == b"data" and name == b"progress":
+            with suppress(ValueError, RecursionError):
+                yield json.loads(value)
+        elif not field and not value:
+            name = b""
 
 
 def error_from(status: int, answer: Json) -> RemoteError:

@@ -58,13 +58,13 @@ def test_merge_checkout_and_rebase_each_bring_the_index_up_to_the_notes(hooked: 
     hooked.git("merge", "-q", "--no-edit", "side")
     hooked.wait_until_current()
     assert found(hooked.cli) == {*NOTES, "Side.md", "Main.md"}
-    assert "post-merge: indexed 5 notes" in hooked.log()
+    wait_until(lambda: "post-merge: indexed 5 notes" in hooked.log())
     hooked.git("checkout", "-qb", "late", "main~1")
     hooked.commit("Late.md", "a note that comes late")
     hooked.git("rebase", "-q", "main")
     hooked.wait_until_current()
     assert found(hooked.cli) == {*NOTES, "Side.md", "Main.md", "Late.md"}
-    assert "post-rewrite: indexed" in hooked.log()
+    wait_until(lambda: "post-rewrite: indexed" in hooked.log())
 
 
 def test_a_pull_with_local_edits_put_aside_is_seen_whole(hooked: Repo, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -118,3 +118,19 @@ def _make_bar() -> RichProgress:
         expand=True,
         refresh_per_second=5,
     )
+
+
+@contextmanager
+def repainted() -> Iterator[Callable[[Sequence[str]], None]]:
+    """Lines on the terminal that each call replaces; the last ones stay."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
+
+        def repaint(lines: Sequence[str]) -> None:
+            text = Text.from_ansi("\n".join(lines), no_wrap=True, overflow="ellipsis")
+            live.update(text, refresh=True)
+
+        yield repaint

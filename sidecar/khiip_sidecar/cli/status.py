@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from khiip_indexer.config import Settings
+from khiip_indexer.errors import KhiipError
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.app import App, local_backend, pass_app
-from khiip_sidecar.cli.output import (
-    Paint,
-    counted,
-    painter,
-    plain,
-    problem_line,
-    write,
-    write_json,
-)
-from khiip_sidecar.client import SidecarClient, find_sidecar
+from khiip_sidecar.cli.facts import Look, status_lines
+from khiip_sidecar.cli.output import painter, plain, problem_line, write, write_json
+from khiip_sidecar.client import find_sidecar
 from khiip_sidecar.wire.encode import problem_view
 
 EXIT_PROBLEMS = 3
-Health = Mapping[str, Any]
 
 
 @click.command("status")
@@ -36,79 +29,74 @@ Health = Mapping[str, Any]
     metavar="N",
     help="Show at most N problems; 0 shows none.  [default: 10]",
 )
+@click.option("--watch", is_flag=True, help="Go on showing it until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print /health and all problems as JSON.")
 @pass_app
-def command(app: App, /, *, most: int, as_json: bool) -> int:
+def command(app: App, /, *, most: int, watch: bool, as_json: bool) -> int:
     """Show how much of the vault can be found, and what is wrong.
 
     A problem is something in a note that could not be read as promised: the note is still
-    found, and the line says where to look.
+    found, and the line says where to look. With --watch, --json prints a line for each change,
+    as /api/v1/index answers it.
 
     \b
     Examples:
       khiipd status
+      khiipd status --watch
       khiipd status --json | jq .index
 
-    Exit codes: 0 all is well; 3 some notes have problems; 4 there is no index.
+    Exit codes: 0 all is well, or --watch was ended; 3 some notes have problems; 4 there is no
+    index.
     """
     settings = app.settings()
-    sidecar = find_sidecar(settings)
-    health, problems = _look(settings, sidecar, limit=None if as_json else most)
+    if watch:
+        return _watch(settings, as_json=as_json)
+    look, problems = _look(settings), _problems(settings, limit=None if as_json else most)
     if as_json:
-        write_json({**health, "problems": [problem_view(each) for each in problems]})
+        write_json({**look.health, "problems": [problem_view(each) for each in problems]})
     else:
-        for line in status_lines(settings, sidecar, health, painter(sys.stdout)):
+        for line in status_lines(settings, look, painter(sys.stdout)):
             write(line)
-        _show_problems(problems, health["index"]["problems"])
-    return EXIT_PROBLEMS if health["index"]["problems"] else 0
+        _show_problems(problems, look.health["index"]["problems"])
+    return EXIT_PROBLEMS if look.health["index"]["problems"] else 0
 
 
-def _look(
-    settings: Settings, sidecar: SidecarClient | None, limit: int | None
-) -> tuple[Health, list[Problem]]:
+def _look(settings: Settings) -> Look:
+    sidecar = find_sidecar(settings)
+    if sidecar is not None:
+        return Look(sidecar.health(), sidecar.index_state(), sidecar.sidecar)
+    with local_backend(settings) as local:
+        return Look(local.health(), local.index_state())
+
+
+def _problems(settings: Settings, limit: int | None) -> list[Problem]:
     from khiip_indexer.index import VaultIndex
 
     with VaultIndex.open(settings) as index:
-        problems = index.problems(limit=limit)
-    if sidecar is not None:
-        return sidecar.health(), problems
-    with local_backend(settings) as local:
-        return local.health(), problems
+        return index.problems(limit=limit)
 
 
-def status_lines(
-    settings: Settings, sidecar: SidecarClient | None, health: Health, paint: Paint
-) -> list[str]:
-    """A label and a sentence a line."""
-    index = health["index"]
-    serving = "not running"
-    if sidecar is not None:
-        serving = f"running on port {sidecar.sidecar.port}, pid {sidecar.sidecar.pid}"
-    facts = {
-        "vault": plain(str(settings.vault)),
-        "sidecar": serving,
-        "state": _state(health, paint),
-        "coverage": coverage(index),
-        "index": f"{counted(index['vectors'], 'vector')}, generation {index['generation']}",
-        "last run": index["last_reconcile"] or "never",
-        "problems": f"{index['problems']:,}" if index["problems"] else "none",
-    }
-    return [f"{paint(f'{label:<9}', dim=True)} {fact}" for label, fact in facts.items()]
+def _watch(settings: Settings, *, as_json: bool) -> int:
+    from khiip_sidecar.cli.progress import repainted
+    from khiip_sidecar.cli.watch import changes, line_of, sparingly, states
 
-
-def coverage(index: Mapping[str, Any]) -> str:
-    """`423 of 501 notes searchable by meaning, 501 by text`."""
-    notes = counted(index["notes"], "note")
-    said = f"{index['searchable_by_meaning']:,} of {notes} searchable by meaning"
-    if index["pending"]:
-        said += f", {index['pending']:,} waiting"
-    return said
-
-
-def _state(health: Health, paint: Paint) -> str:
-    if health["status"] == "ok":
-        return str(health["state"])
-    return paint(f"{health['state']}, degraded: {plain(health.get('reason') or '')}", fg="yellow")
+    try:
+        if as_json:
+            for state in changes(states(settings), lambda state: state):
+                write_json(state)
+                sys.stdout.flush()
+        elif sys.stdout.isatty():
+            with repainted() as repaint:
+                for _ in states(settings):
+                    with suppress(KhiipError):  # a sidecar that stops just now; look again then
+                        repaint(status_lines(settings, _look(settings), painter(sys.stdout)))
+        else:
+            for line in changes(sparingly(states(settings)), line_of):
+                write(line)
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 0
+    return 0
 
 
 def _show_problems(problems: Sequence[Problem], total: int) -> None:
