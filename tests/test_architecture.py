@@ -46,7 +46,7 @@ ARROWS: dict[str, set[str]] = {
     "index": NOUNS
     | {"config", "disk", "fields", "graphs", "lock", "search", "storage", "store", "vault"},
     "syncing": NOUNS
-    | {"captures", "disk", "embedder", "index", "passages", "payloads"}
+    | {"captures", "disk", "embedder", "fields", "index", "passages", "payloads"}
     | {"storage", "store", "vault"},
     "watching": NOUNS | {"disk", "vault"},
     "watcher": NOUNS | {"disk", "fields", "vault", "watching"},

@@ -278,8 +278,11 @@ class VaultIndex:
 
         connection = self._read()
         with translated(self.database.path):
-            counts = self._memo.get(
-                connection, "counts", lambda: count_all(connection, self.meta("model_key"))
+            counts = self._memo.get_dear(
+                (get_meta(connection, "generation"), get_meta(connection, "last_reconcile")),
+                lambda: self._memo.get(
+                    connection, "counts", lambda: count_all(connection, self.meta("model_key"))
+                ),
             )
         looked = glance.looked_at(str(self.settings.state))
         if looked is not None and counts.last_reconcile is not None:

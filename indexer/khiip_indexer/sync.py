@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -13,14 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from khiip_indexer import store
 from khiip_indexer.disk.ages import Ages
 from khiip_indexer.errors import NotFound, StorageError
-from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import translated
-from khiip_indexer.storage.pruning import prune
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
+from khiip_indexer.syncing.bookkeeping import Bookkeeping
 from khiip_indexer.syncing.integrity import verify
 from khiip_indexer.syncing.plan import Lately
 from khiip_indexer.syncing.work import Work, check
@@ -64,8 +62,7 @@ class Syncer:
         self._stop = threading.Event()
         self._noticed: Noticed = _nothing
         self._lately = Lately()
-        self._offline: set[str] = set()
-        self._unpruned = True
+        self._books = Bookkeeping(index)
 
     def stop(self) -> None:
         """Let a run in another thread end after its current batch."""
@@ -129,10 +126,11 @@ class Syncer:
         problems = self._take_text(todo, progress)
         only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
         tally = self._take_vectors(progress, only, last=not between)
-        self._note_problems(todo)
+        self._books.note_problems(todo, problems, complete=not self._stop.is_set())
         pending = 0 if between else work.pending_notes(self._index)
         report = self._report(todo, problems, tally, pending)
-        generation = self._remember(report, todo)
+        model = self._embedder.identity.key
+        generation = self._books.remember(report, todo, model, self._clock())
         self._index.catch_up()
         if not between:
             self._save_when_due(generation, progress)
@@ -288,53 +286,6 @@ class Syncer:
         if save_is_due(self._database.read(), state, identity):
             progress(Progress("save", 0, 1))
             self._index.graphs.save(identity, generation)
-
-    def _note_problems(self, todo: Work) -> None:
-        """Write down what could not be looked at, if that is not what it was."""
-        connection = self._database.read()
-        problems = work.vault_problems(connection, todo.scan)
-        gone = work.vanished(connection, todo.scan)
-        if gone or problems is not None:
-            with self._database.write() as writer:
-                for path in gone:
-                    store.drop_problems(writer, path)
-                if problems is not None:
-                    store.replace_problems(writer, "vault", problems)
-
-    def _remember(self, report: SyncReport, todo: Work) -> int:
-        """Write down what was found out about the vault; gives the generation."""
-        generation = int(self._index.meta("generation") or 0)
-        changed = report.behind + report.embedded > 0
-        self._unpruned |= changed
-        known = {"generation": str(generation + changed), **self._seen_of_vault(report, todo)}
-        connection = self._database.read()
-        known = {k: v for k, v in known.items() if store.get_meta(connection, k) != v}
-        if known:
-            with self._database.write() as writer:
-                for key, value in known.items():
-                    store.put_meta(writer, key, value)
-        if changed:
-            self._index.tidy()
-        if todo.scan.under is None and self._unpruned:
-            self._prune()
-        return generation + changed
-
-    def _seen_of_vault(self, report: SyncReport, todo: Work) -> dict[str, str]:
-        """What only a look at the whole vault can tell, and what a part adds to it."""
-        scan = todo.scan
-        self._offline = {path for path in self._offline if not scan.covers(path)} | scan.offline
-        seen = {"offline": json.dumps(sorted(self._offline))}
-        if scan.under is None or todo.kept:
-            seen["suspect"] = str(len(todo.kept))
-        if scan.under is None and report.complete:
-            seen["last_reconcile"] = rfc3339(self._clock())
-            seen["indexed_at_ns"] = str(scan.started_ns)
-        return seen
-
-    def _prune(self) -> None:
-        with self._database.write() as connection:
-            prune(connection, self._embedder.identity.key, int(self._clock().timestamp()))
-        self._unpruned = False
 
 
 def _reading_order(file: tuple[str, Fingerprint]) -> tuple[bool, int]:

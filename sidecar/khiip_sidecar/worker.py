@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -21,6 +23,7 @@ State = Literal["ready", "warming", "indexing", "suspect"]
 REFETCH_PATIENCE_SECONDS = 10.0
 # A sync that nobody asked for shows as indexing from so many notes or passages on.
 QUIET_WORK = 8
+THREAD = "khiip-indexing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class IndexWorker:
         """Warm up and catch up with the vault, in the background."""
         self._set(state="warming")
         self._wanted = _Job()
-        self._thread = threading.Thread(target=self._work, name="khiip-indexing", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=THREAD, daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> bool:
@@ -242,6 +245,19 @@ class IndexWorker:
 
     def _set(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+
+def leave(code: int) -> int:
+    """The code to end the process with; ends it at once while an indexing thread still runs.
+
+    Python ends such a thread where it stands. Inside the model or the graph that is in the middle
+    of C++, which aborts the whole process; everything that was done is on disk by now.
+    """
+    if any(thread.name == THREAD for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+    return code
 
 
 def _said(report: SyncReport) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -12,7 +14,7 @@ import pytest
 from houses import House, open_house
 from khiip_indexer.errors import Busy, DeletionBrake, KhiipError, ModelError
 from khiip_indexer.records import Progress, SyncReport
-from khiip_sidecar.worker import IndexWorker
+from khiip_sidecar.worker import IndexWorker, leave
 
 NOTES = {"a.md": "one note\n", "b.md": "another note\n"}
 
@@ -312,3 +314,24 @@ def test_looks_at_the_whole_vault_and_failures_are_reported(scripted: Scripted) 
     scripted.let_go()
     assert scripted.ended[1:] == [None, SyncReport()]
     assert scripted.worker.state().error is None
+
+
+LEAVING = """
+import threading, time
+from khiip_sidecar.worker import THREAD, leave
+
+threading.Thread(target=time.sleep, args=(60,), name=THREAD).start()
+print("stopped")
+raise SystemExit(leave(5))
+"""
+
+
+def test_a_process_ends_with_its_code_although_indexing_still_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (5, "stopped\n", "")
+
+
+def test_leaving_without_an_indexing_thread_only_gives_the_code() -> None:
+    assert leave(3) == 3

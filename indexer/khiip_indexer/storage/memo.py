@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+# What takes longer than this to compute may be this many times as old as it took.
+_DEAR_SECONDS = 0.05
+_TIMES = 20
 _MOST = 256
 
 
@@ -19,6 +23,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[int, dict[Hashable, Any]]] = {}
+        self._dear: tuple[Hashable, float, Any] = (None, 0.0, None)
 
     def get(self, connection: sqlite3.Connection, key: Hashable, compute: Callable[[], T]) -> T:
         """The kept answer to `key`, computed when there is none or the cache has changed."""
@@ -31,3 +36,20 @@ class Memo:
             answers[key] = compute()
         answer: T = answers[key]
         return answer
+
+    def get_dear(self, mark: Hashable, compute: Callable[[], T]) -> T:
+        """The kept answer while `mark` is the same, even if a little out of date.
+
+        While notes pour in everything changes all the time, and whoever asks how far it is would
+        have everything counted again each time. Only what is dear to compute is kept so.
+        """
+        known, until, answer = self._dear
+        if known == mark and time.monotonic() < until:
+            kept: T = answer
+            return kept
+        began = time.monotonic()
+        computed = compute()
+        took = time.monotonic() - began
+        if took > _DEAR_SECONDS:
+            self._dear = (mark, time.monotonic() + took * _TIMES, computed)
+        return computed

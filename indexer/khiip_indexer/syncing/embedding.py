@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# One transaction's worth: small enough to lose little and to let readers in, large enough that
-# the model can sort texts of like length together.
-BATCH = 32
+# One transaction's worth: as small as that keeps a stop, an edit or a reader waiting for a
+# quarter of a second at most. The model gains nothing from more texts at once.
+BATCH = 8
 
 Report = Callable[[Phase, int, int], None]
 
@@ -101,7 +101,7 @@ class EmbeddingPhase:
             raise  # the model itself is missing or damaged: no text is to blame
         except Exception as error:  # noqa: BLE001 -- whatever a native library raises for a text
             if len(texts) == 1:
-                _log.warning("a text could not be embedded: %s", error)
+                _log.warning("a text could not be embedded: %s", type(error).__name__)
                 return [], [(texts[0][0], f"{type(error).__name__}: {error}")]
             middle = len(texts) // 2
             left, right = self._vectors(texts[:middle]), self._vectors(texts[middle:])

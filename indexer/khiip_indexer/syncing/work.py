@@ -160,17 +160,14 @@ def vault_problems(connection: sqlite3.Connection, scan: Scan) -> list[Problem] 
     return None if sorted(found, key=repr) == sorted(known, key=repr) else found
 
 
-def vanished(connection: sqlite3.Connection, scan: Scan) -> list[str]:
-    """Files that could not be indexed, and are not there any more."""
-    rows = connection.execute(
-        "SELECT DISTINCT path FROM problems WHERE origin = 'file' "
-        "AND path NOT IN (SELECT path FROM captures)"
-    )
-    return [
-        path
-        for (path,) in rows
-        if scan.covers(path) and path not in scan.files and not scan.hides(path)
-    ]
+def readable_again(connection: sqlite3.Connection, scan: Scan, met: Iterable[Problem]) -> list[str]:
+    """Files that could not be read before, and were read, known unchanged or gone this time.
+
+    `met` are the problems of this run: whatever still cannot be read was tried again.
+    """
+    rows = connection.execute("SELECT DISTINCT path FROM problems WHERE origin = 'file'")
+    still = {problem.path for problem in met}
+    return [path for (path,) in rows if scan.covers(path) and path not in still]
 
 
 def brake(kept: int) -> DeletionBrake:
