@@ -150,10 +150,16 @@ class FolderObserver:
         known.add(folder)
         self._watches[folder] = watch
 
-    def _forget(self, folder: str) -> None:
-        """Stop watching a folder that is gone from its path, and all that was in it."""
+    def _forget(self, folder: str, *, moved: bool) -> None:
+        """Stop watching a folder that is gone from its path, and all that was in it.
+
+        One that was deleted was empty by then; looking for folders in it would make deleting
+        many of them quadratic.
+        """
         with self._guard:
-            gone = [p for p in self._watches if p == folder or p.startswith(f"{folder}/")]
+            gone = [folder] if folder in self._watches else []
+            if moved:
+                gone += [path for path in self._watches if path.startswith(f"{folder}/")]
             for path in gone:
                 watch = self._watches.pop(path)
                 paths = self._paths[watch]
@@ -195,7 +201,7 @@ class FolderObserver:
             if event.is_delete or event.is_moved_from:
                 is_folder = event.is_directory or path in self._watches
                 if is_folder:
-                    self._forget(path)
+                    self._forget(path, moved=event.is_moved_from)
             else:
                 is_folder = event.is_directory or self._links_to_folder(path)
             self._heard(path, is_folder)
