@@ -39,7 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "graphs": NOUNS | {"native", "storage", "store", "vectors"},
     "model": NOUNS | {"storage"},
     "embedder": NOUNS | {"model"},
-    "disk": NOUNS | {"store"},
+    "disk": NOUNS | {"fields", "store"},
     "vault": NOUNS | {"disk"},
     # together
     "search": NOUNS | {"graphs", "storage", "vectors"},

@@ -39,7 +39,11 @@ class WriterLock:
             ) from error
         except OSError as error:
             raise storage_error(error, self._writer) from error
-        write_file(self._writer, json.dumps({"pid": os.getpid(), "role": role}).encode())
+        try:
+            write_file(self._writer, json.dumps({"pid": os.getpid(), "role": role}).encode())
+        except BaseException:
+            self._lock.release()
+            raise
 
     def release(self) -> None:
         """Let the next writer in."""

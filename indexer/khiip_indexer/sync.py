@@ -188,27 +188,30 @@ class Syncer:
         progress: Watch,
     ) -> Work:
         progress(Progress("scan", 0, 0))
-        todo = work.plan_work(self._index, paths)
-        if todo.scan.under is None:
-            todo = self._with_reread(todo, reread_all)
+        todo = self._with_reread(work.plan_work(self._index, paths), reread_all)
         if not accept_deletions:
             todo = todo.braked(self._lately.count(self._clock()))
             self._lately.add(self._clock(), len(todo.changes.removed))
         return todo
 
     def _with_reread(self, todo: Work, reread_all: bool) -> Work:
-        with self._database.write() as connection:
-            again = self._ages.refresh(connection)
-        again |= queries.renamed(self._database.read())
+        touched, seen = todo.changes.touched, todo.scan.files
+        again = self._ages.dated_by_file(self._database.read(), touched, seen)
+        again |= queries.misread(self._database.read())
+        if todo.scan.under is None:
+            with self._database.write() as connection:
+                again |= self._ages.refresh(connection)
+            again |= queries.renamed(self._database.read())
         if not reread_all and not again:
             return todo
         return todo.rereading(None if reread_all else again)
 
     def _take_text(self, todo: Work, progress: Watch) -> list[Problem]:
         changes, seen = todo.changes, todo.scan.files
-        if changes.touched:
+        # One that is read again has its new time only then: a kill in between must not hide it.
+        if touched := set(changes.touched).difference(todo.reread):
             with self._database.write() as connection:
-                for path in changes.touched:
+                for path in touched:
                     store.touch(connection, path, seen[path])
         if not todo.touches_text and store.get_meta(self._database.read(), "chains") is None:
             return []

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
 import khiip_indexer
+from equality import assert_equals_fresh, labels, live_labels
 from indexing import found, reindex, settle, write
+from khiip_indexer import graphs
 from khiip_indexer.config import Settings
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage import vector_log
 from khiip_indexer.sync import Syncer, check, verify
 from support import FakeEmbedder, make_vault
 
@@ -23,6 +28,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 PACKAGE = str(Path(khiip_indexer.__file__).parent)
 LONG = " ".join(f"word{n % 70}" for n in range(900))
 KILLS = 60
+GRAPH_KILLS = 20
+TIMED_KILLS = 5
 
 
 def notes(round_: int) -> dict[str, str]:
@@ -127,6 +134,87 @@ def test_a_kill_at_any_step_leaves_an_index_that_the_next_run_makes_whole(
             assert verify(index) == []
             assert check(index).behind == 0
         assert found(copy, "note that moves") == found(reference, "note that moves")
+
+
+@pytest.fixture
+def graph_at_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph however small the vault is, saved at every run."""
+    monkeypatch.setattr(graphs, "EXACT_LIMIT", -1)
+    monkeypatch.setattr(vector_log, "_MANY", 0)
+    monkeypatch.setattr(vector_log, "_PART", 1_000_000)
+
+
+@pytest.mark.usefixtures("graph_at_every_run")
+def test_a_kill_while_the_graph_is_saved_or_compacted_serves_no_wrong_answer(
+    tmp_path: Path,
+) -> None:
+    settings = make_vault(tmp_path / "from" / "v", {f"{n}.md": f"note {n}" for n in range(60)})
+    reindex(settings, FakeEmbedder())
+    for n in range(45):
+        write(settings, f"{n}.md", f"edited {n}")  # most slots are dead: the graph is built anew
+    (settings.vault / "50.md").unlink()
+    rng = random.Random(7)
+    _, calls = run_in_child(make_copy(settings, tmp_path / "count" / "v"), at=0)
+    # The graph is built and saved in the last part of a run.
+    chosen = rng.sample(range(1, calls), GRAPH_KILLS // 4)
+    chosen += rng.sample(range(calls * 3 // 4, calls), GRAPH_KILLS * 3 // 4)
+    for number, at in enumerate(chosen):
+        copy = make_copy(settings, tmp_path / f"kill{number}" / "v")
+        status, _ = run_in_child(copy, at)
+        assert os.WIFSIGNALED(status), "the child must have died"
+        assert_serves_only_what_is_stored(copy)
+        had = vectors_of(copy)
+        embedder = FakeEmbedder()
+        reindex(copy, embedder)
+        assert had.isdisjoint(embedder.texts)
+        assert_equals_fresh(copy, FakeEmbedder())
+
+
+def assert_serves_only_what_is_stored(settings: Settings) -> None:
+    """Before any repair, a reader finds what SQLite says can be found, and nothing else."""
+    with VaultIndex.open(settings) as index:
+        model = FakeEmbedder().identity
+        index.graphs.load(model)
+        stored = live_labels(index.database.read(), model.key)
+        assert labels(index.graphs.current()) == stored
+
+
+LOOP = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from khiip_indexer import graphs
+from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage import vector_log
+from khiip_indexer.storage import vector_log
+from khiip_indexer.sync import Syncer
+from support import FakeEmbedder, make_vault
+graphs.EXACT_LIMIT, vector_log._MANY, vector_log._PART = -1, 0, 1_000_000
+settings = make_vault(Path(sys.argv[2]), {})
+with VaultIndex.open(settings, write=True) as index:
+    syncer = Syncer(index, FakeEmbedder())
+    print("up", flush=True)
+    for turn in range(10_000):
+        for n in range(20):
+            (settings.vault / f"{(turn + n) % 60}.md").write_text(f"turn {turn} of {n}")
+        syncer.run()
+        print(turn, flush=True)
+"""
+
+
+def test_a_process_killed_at_any_time_is_followed_by_one_that_goes_on(tmp_path: Path) -> None:
+    settings = make_vault(tmp_path / "v", {f"{n}.md": f"note {n}" for n in range(60)})
+    rng = random.Random(11)
+    for _ in range(TIMED_KILLS):
+        command = [sys.executable, "-c", LOOP, str(Path(__file__).parents[1]), str(settings.vault)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for _ in range(rng.randint(1, 8)):
+                process.stdout.readline()
+            time.sleep(rng.random() / 20)
+            process.kill()
+        assert_serves_only_what_is_stored(settings)
+    assert_equals_fresh(settings, FakeEmbedder())
 
 
 def make_copy(settings: Settings, target: Path) -> Settings:

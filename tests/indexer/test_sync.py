@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from equality import assert_equals_fresh
 from indexing import found, reindex, state_files, write
 from khiip_indexer.errors import DeletionBrake, IndexMissing, VaultLocked
 from khiip_indexer.index import VaultIndex
@@ -377,3 +378,14 @@ def test_a_transaction_holds_few_notes_and_few_bytes() -> None:
         1,
     ]
     assert list(batches([])) == []
+
+
+def test_a_note_whose_file_was_only_touched_takes_its_new_date(tmp_path: Path) -> None:
+    settings = make_vault(tmp_path / "v", {"a.md": "a", "b.md": "---\ncreated: 2001-01-01\n---\nb"})
+    embedder = FakeEmbedder()
+    reindex(settings, embedder)
+    for name in ("a.md", "b.md"):
+        os.utime(settings.vault / name, (1_600_000_000, 1_600_000_000))
+    assert reindex(settings, embedder).behind == 0
+    assert embedder.texts == []
+    assert_equals_fresh(settings, embedder)

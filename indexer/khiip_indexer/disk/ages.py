@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from khiip_indexer.disk import gitdates
+from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.store import get_meta, put_meta
 from khiip_indexer.types import Dates, Fingerprint
 
@@ -87,6 +88,21 @@ class Ages:
             return Dates(mtime)
         last = None if path in self._dirty else _moment(found[1])
         return Dates(mtime, git_first=_moment(found[0]), git_last=last)
+
+    def dated_by_file(
+        self,
+        connection: sqlite3.Connection,
+        paths: Collection[str],
+        seen: Mapping[str, Fingerprint],
+    ) -> set[str]:
+        """Of these stored notes, those that took a date from a file time that is another now."""
+        sql = "SELECT mtime_ns, recorded_at, modified_at FROM captures WHERE path = ?"
+        found = set()
+        for path in paths:
+            mtime_ns, *dates = connection.execute(sql, (path,)).fetchone()
+            if mtime_ns != seen[path].mtime_ns and rfc3339(_moment(mtime_ns / 1e9)) in dates:
+                found.add(path)
+        return found
 
 
 def _stored(connection: sqlite3.Connection) -> gitdates.Ages:

@@ -122,6 +122,12 @@ def _storage_error(error: sqlite3.Error, path: Path) -> StorageError:
             hint="Another process is writing a lot; try again in a moment.",
             code="index_busy",
         )
+    if code == sqlite3.SQLITE_IOERR:
+        return StorageError(
+            f"Reading or writing {path.name} failed: {error}.",
+            hint="Check the disk, then run khiipd reindex: it goes on where it stopped.",
+            code="index_io_failed",
+        )
     if is_damage(error):
         # Reading every page at each start would be slow: the next writer looks because of this.
         with suppress(OSError):

@@ -306,6 +306,12 @@ def failed_notes(connection: sqlite3.Connection, model: str) -> list[Problem]:
     ]
 
 
+def misread(connection: sqlite3.Connection) -> set[str]:
+    """Notes whose file could not be read the last time."""
+    rows = connection.execute("SELECT DISTINCT path FROM problems WHERE origin = 'file'")
+    return {path for (path,) in rows}
+
+
 def renamed(connection: sqlite3.Connection) -> set[str]:
     """Notes whose vectors were made under another file name that was their title."""
     return {path for (path,) in connection.execute("SELECT path FROM captures WHERE renamed = 1")}
