@@ -58,13 +58,29 @@ def test_merge_checkout_and_rebase_each_bring_the_index_up_to_the_notes(hooked: 
     hooked.git("merge", "-q", "--no-edit", "side")
     hooked.wait_until_current()
     assert found(hooked.cli) == {*NOTES, "Side.md", "Main.md"}
-    wait_until(lambda: "post-merge: indexed 5 notes" in hooked.log())
+    assert " indexed 5 notes" in hooked.log()
     hooked.git("checkout", "-qb", "late", "main~1")
     hooked.commit("Late.md", "a note that comes late")
     hooked.git("rebase", "-q", "main")
     hooked.wait_until_current()
     assert found(hooked.cli) == {*NOTES, "Side.md", "Main.md", "Late.md"}
-    wait_until(lambda: "post-rewrite: indexed" in hooked.log())
+    assert " indexed 6 notes" in hooked.log()
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_each_hook_starts_a_reindex_of_its_own(hooked: Repo, name: str) -> None:
+    hooked.commit("New.md", "a note that no hook has seen")
+    if name == "post-merge":
+        hooked.git("branch", "behind", "main~1")
+        hooked.git("symbolic-ref", "HEAD", "refs/heads/behind")
+        hooked.git("reset", "-q", "--hard")
+        hooked.git("merge", "-q", "main")
+    elif name == "post-checkout":
+        hooked.git("checkout", "-q", "-b", "other")
+    else:
+        hooked.git("commit", "-q", "--amend", "-m", "said anew")
+    wait_until(lambda: f"{name}: indexed 4 notes" in hooked.log(), hooked.log)
+    hooked.wait_until_current()
 
 
 def test_a_pull_with_local_edits_put_aside_is_seen_whole(hooked: Repo, tmp_path: Path) -> None:
