@@ -262,7 +262,8 @@ def leave(code: int) -> int:
 
 def _said(report: SyncReport) -> str:
     return (
-        f"index brought up to the notes: {report.added} new, {report.changed} changed, "
+        f"{'index brought up to the notes' if report.complete else 'indexing stopped early'}: "
+        f"{report.added} new, {report.changed} changed, "
         f"{report.moved} moved, {report.removed} removed; {report.embedded} texts embedded "
         f"in {report.seconds:.1f} s"
     )
