@@ -9,18 +9,15 @@ person waits. Takes about fifteen minutes on two cores.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import vaults
 from bench.processes import Cost, in_turn, machine, measure, median
+from bench.services import started
 
 ROOT = Path(__file__).parents[2]
 KHIIPD = str(Path(sys.executable).with_name("khiipd"))
@@ -141,59 +139,22 @@ def nothing_to_do(bench: Bench) -> None:
     )
 
 
-@contextmanager
-def sidecar(bench: Bench, vault: Path, port: int) -> Iterator[int]:
-    """A service on a vault, ready; gives its process id and stops it."""
-    process = subprocess.Popen(
-        [KHIIPD, "--vault", str(vault), "serve", "--port", str(port)],
-        env=bench.env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until_ready(port)
-        yield process.pid
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(10)
-
-
-def wait_until_ready(port: int) -> None:
-    for _ in range(600):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/health")
-            if json.loads(connection.getresponse().read())["state"] == "ready":
-                return
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise RuntimeError("the sidecar did not become ready")
-
-
 def warm_recall(bench: Bench) -> None:
     """A whole request at 10,000 captures beside embedding its query alone, query by query."""
     from khiip_indexer.embedder import MiniLM
 
     vault = small_vault(bench)
-    key = subprocess.run(
-        [KHIIPD, "--vault", str(vault), "auth", "show"],
-        env=bench.env,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
     embedder = MiniLM(cache_dir=bench.work / "home" / "cache")
-    queries = [f"{QUESTION}, sentence {n}" for n in range(60)]
-    with sidecar(bench, vault, 8491) as pid:
-        connection = http.client.HTTPConnection("127.0.0.1", 8491)
+    with started(vault, 8491, bench.env) as sidecar:
+        sidecar.wait_until_ready()
         ratios, whole = [], []
-        for query in queries:
+        for number in range(60):
+            query = f"{QUESTION}, sentence {number}"
             alone = timed(partial(embedder.embed, [query]))
-            request = timed(partial(ask, connection, key, query))
+            request = timed(partial(sidecar.recall, query, limit=10))
             ratios.append(request / alone)
             whole.append(1000 * request)
-        peak = peak_of(pid)
+        peak = sidecar.peak()
     bench.say(
         "Warm GET /api/v1/recall at 10,000 captures",
         f"{statistics.median(ratios[10:]):.2f} times embedding the query alone, "
@@ -207,21 +168,6 @@ def timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
-
-
-def ask(connection: http.client.HTTPConnection, key: str, query: str) -> None:
-    path = "/api/v1/recall?view=lean&limit=10&q=" + query.replace(" ", "+")
-    connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
-    response = connection.getresponse()
-    if response.status != 200 or not json.loads(response.read())["results"]:
-        raise RuntimeError("the recall found nothing")
-
-
-def peak_of(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("no such process")
 
 
 def command_line(bench: Bench) -> None:
@@ -241,7 +187,8 @@ def command_line(bench: Bench) -> None:
         f"({1000 * median(alone, 'wall'):.0f} ms from start to end)",
         "goal: at most 3 times",
     )
-    with sidecar(bench, vault, 8492):
+    with started(vault, 8492, bench.env) as sidecar:
+        sidecar.wait_until_ready()
         served = in_turn(9, lambda: bench.khiipd(vault, "recall", QUESTION))[0]
     bench.say(
         "khiipd recall at 1,400 notes, with a sidecar",
@@ -250,12 +197,24 @@ def command_line(bench: Bench) -> None:
     )
 
 
+def living(bench: Bench) -> None:
+    """The index under edits and load, by its own script; last, since it spoils the vault."""
+    rows = bench.work / "living.json"
+    script = Path(__file__).with_name("living.py")
+    vault = small_vault(bench)
+    subprocess.run(
+        [sys.executable, str(script), str(vault), "--rows", str(rows)], env=bench.env, check=True
+    )
+    bench.rows += [tuple(row) for row in json.loads(rows.read_text(encoding="utf-8"))]
+
+
 PARTS: Mapping[str, Callable[[Bench], None]] = {
     "embedding": embedding,
     "share": share,
     "nothing": nothing_to_do,
     "warm": warm_recall,
     "cli": command_line,
+    "living": living,
 }
 
 

@@ -34,3 +34,11 @@ def make(root: Path, count: int, words: int, *, seed: int = 1) -> Path:
         head = f"---\ntitle: Note {number}\ntags: [t{number % 30}]\ncreated: 2026-01-01\n---\n"
         (folder / f"note {number}.md").write_text(head + " ".join(text) + "\n", encoding="utf-8")
     return root
+
+
+def copy_of(notes: list[Path], root: Path) -> Path:
+    """A vault of just these notes."""
+    (root / ".obsidian").mkdir(parents=True, exist_ok=True)
+    for number, note in enumerate(notes):
+        (root / f"{number}.md").write_bytes(note.read_bytes())
+    return root

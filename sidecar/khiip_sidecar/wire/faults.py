@@ -44,6 +44,7 @@ FAULTS: dict[int, dict[str, str]] = {
         "index_not_readable": "The index may not be read.",
         "index_not_writable": "The index may not be written.",
         "disk_full": "The disk is full.",
+        "index_io_failed": "The disk under the index failed to read or write.",
         "storage_failed": "The index, or the file with the key, could not be read or written.",
         "vault_not_found": "The vault cannot be found or read.",
         "note_offline": "The note's content is not on this machine.",
