@@ -56,6 +56,7 @@ STORED = (
     "storage_failed",
     "index_busy",
     "index_damaged",
+    "index_io_failed",
     "index_not_readable",
     "index_from_newer_version",
     "index_missing",
