@@ -49,6 +49,7 @@ class GraphKeeper:
         self._near: Graph | Matrix | None = None
         self._model: ModelIdentity | None = None
         self._faulty = False
+        self._renewals = 0
 
     @property
     def degraded(self) -> str | None:
@@ -57,8 +58,16 @@ class GraphKeeper:
         return "no_hnsw" if known else None
 
     def current(self) -> Graph | Matrix | None:
-        """What can be searched, if it is loaded."""
+        """What can be searched, if it is loaded; a process that only reads follows the writer."""
+        if self._near is not None and self._is_behind(self._near):
+            self.catch_up()
         return self._near
+
+    def _is_behind(self, near: Graph | Matrix) -> bool:
+        connection = self._database.read()
+        if self._database.renewals != self._renewals:
+            return True
+        return not self._database.writable and last_seq(connection) != near.seq
 
     def load(self, model: ModelIdentity) -> None:
         """Have every live vector of this model ready for searching, in memory."""
@@ -69,6 +78,7 @@ class GraphKeeper:
             self.catch_up()
 
     def _loaded(self, model: ModelIdentity) -> Graph | Matrix | None:
+        self._renewals = self._database.renewals
         if count_live(self._database.read(), model) <= EXACT_LIMIT:
             return self._filled(Matrix(model.dimension), model)
         return self._graph(model)
@@ -126,7 +136,8 @@ class GraphKeeper:
             if self._near is None or self._model is None:
                 return
             connection = self._database.read()
-            if not reachable(connection, self._near.seq):
+            replaced = self._database.renewals != self._renewals
+            if replaced or not reachable(connection, self._near.seq):
                 self._near = self._loaded(self._model)
             elif isinstance(self._near, Graph) and self._near.wasteful:
                 self._near = self._built(self._model)

@@ -24,7 +24,7 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
-from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
+from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
 from khiip_indexer.store import get_meta, identity_of
@@ -247,6 +247,11 @@ class VaultIndex:
         """How often these captures (or all) were read and when last; those never read are left."""
         return self._accesses.tallies(ids)
 
+    @property
+    def suspected(self) -> bool:
+        """Whether somebody met damage in the cache since it was last looked through."""
+        return self.database.path.with_name(DAMAGE_MARK).exists()
+
     def repair(self) -> None:
         """Put a new cache in the place of a damaged one, while others go on reading.
 
@@ -257,8 +262,6 @@ class VaultIndex:
         known = self._vault_id
         self.database.renew(lambda: set_aside_damaged(self.database.path))
         _make_ours(self.database, self.settings, known)
-        with self._making_graphs:
-            self._graphs = None
 
     def tidy(self) -> None:
         """After a change: let accesses follow their captures, and give free room back."""

@@ -99,6 +99,8 @@ class Syncer:
 
     def _repairing(self, run: Callable[[], T]) -> T:
         """A cache that turns out to be damaged is set aside, and the run is made once more."""
+        if self._index.suspected:
+            self._index.repair()
         try:
             with translated(self._database.path):
                 return run()

@@ -17,6 +17,7 @@ from khiip_indexer.config import Settings
 from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Filters
+from khiip_indexer.storage import database
 from khiip_indexer.sync import Syncer, verify
 from khiip_indexer.vectors import Graph
 from support import FakeEmbedder, make_vault, word_vector
@@ -281,3 +282,51 @@ def test_a_vault_that_was_moved_keeps_its_index(tmp_path: Path, settings: Settin
     embedder = FakeEmbedder()
     assert reindex(moved, embedder).behind == 0
     assert embedder.texts == []
+
+
+def test_damage_that_a_reader_met_is_mended_by_the_next_sync_of_a_serving_process(
+    settings: Settings,
+) -> None:
+    embedder = FakeEmbedder()
+    with VaultIndex.open(settings, write=True) as index:
+        syncer = Syncer(index, embedder)
+        syncer.run()
+        breaker = sqlite3.connect(settings.state / "cache.sqlite")
+        breaker.execute("DROP TABLE payloads")
+        breaker.close()
+        record = index.capture_at("1.md")
+        assert record is not None
+        with pytest.raises(StorageError):
+            index.payload(record)
+        syncer.run()
+        record = index.capture_at("1.md")
+        assert record is not None
+        assert "note 1" in index.payload(record)
+    assert embedder.texts == []
+    assert_equals_fresh(settings, FakeEmbedder())
+
+
+@pytest.mark.parametrize("limit", [-1, 16_384])
+def test_a_process_that_only_reads_follows_the_writer_and_a_cache_made_anew(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(graphs, "EXACT_LIMIT", limit)
+    monkeypatch.setattr(database, "_LOOK_SECONDS", 0.0)
+
+    def first(reader: VaultIndex, query: str) -> str:
+        return reader.search(word_vector(query), Filters(), limit=1).hits[0].record.vault_path
+
+    with VaultIndex.open(settings) as reader:
+        reader.graphs.load(FakeEmbedder().identity)
+        (settings.vault / "new.md").write_text("brand new")
+        reindex(settings, FakeEmbedder())
+        assert first(reader, "brand new") == "new.md"
+        for path in settings.state.glob("cache.sqlite*"):
+            path.unlink()
+        for n in range(20):
+            (settings.vault / f"{n}.md").unlink()
+        (settings.vault / "other.md").write_text("something else")
+        reindex(settings, FakeEmbedder())
+        assert first(reader, "something else") == "other.md"
+        assert first(reader, "brand new") == "new.md"
+        assert reader.counts().notes == 22

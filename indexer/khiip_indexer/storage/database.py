@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
 DATABASE_FILE = "cache.sqlite"
 CORRUPT = ".corrupt"
 _BUSY_MILLISECONDS = 10_000
+# A process that only reads looks this often whether the file is still the one it has open.
+_LOOK_SECONDS = 1.0
 # The write-ahead log is cut back to this after a large change.
 _LOG_BYTES = 16 * 1024 * 1024
 
@@ -29,21 +32,38 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._write_lock = threading.RLock()
-        self._renewals = 0
+        self.writable = writable
+        self.renewals = 0
+        self._inode = 0
+        self._look_again = 0.0
         self._writer = _open_writer(path) if writable else None
         if not writable:
             _require_current(self.read())
 
     def read(self) -> sqlite3.Connection:
-        """This thread's reading connection."""
+        """This thread's reading connection.
+
+        `renewals` counts how often another file has taken the place of the one that was open: a
+        damaged or deleted cache that was made anew, also by another process.
+        """
+        if not self.writable and time.monotonic() > self._look_again:
+            self._notice_renewal()
         renewals, connection = getattr(self._local, "opened", (-1, None))
-        if connection is None or renewals != self._renewals:
-            renewals = self._renewals
+        if connection is None or renewals != self.renewals:
+            renewals = self.renewals
             connection = _open_reader(self.path)
             self._local.opened = (renewals, connection)
             with self._guard:
                 self._readers.append(connection)
         return connection
+
+    def _notice_renewal(self) -> None:
+        self._look_again = time.monotonic() + _LOOK_SECONDS
+        with suppress(OSError):  # not there now: what is open is better than nothing
+            inode = self.path.stat().st_ino
+            if self._inode not in (0, inode):
+                self.renewals += 1
+            self._inode = inode
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -73,7 +93,7 @@ class Database:
             self._writer.close()
             change()
             self._writer = _open_writer(self.path)
-            self._renewals += 1
+            self.renewals += 1
 
     def vacuum(self) -> None:
         """Write the file anew without its free pages."""
