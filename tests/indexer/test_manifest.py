@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,16 @@ def test_a_forbidden_folder_is_said_plainly(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="may not be written") as caught:
         atomic.write_through(tmp_path / "x", refuse)
     assert caught.value.code == "index_not_writable"
+
+
+def test_threads_that_write_one_file_at_once_leave_it_whole(tmp_path: Path) -> None:
+    target = tmp_path / "graph"
+    whole = bytes(range(256)) * 4096
+
+    def write(_: int) -> bool:
+        atomic.write_file(target, whole)
+        return target.read_bytes() == whole
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(write, range(24)))
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]

@@ -24,7 +24,8 @@ def write_file(path: Path, data: bytes) -> None:
 
 def write_through(path: Path, produce: Callable[[Path], None]) -> None:
     """Let `produce` write a sibling file, flush it, then rename it over `path`."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    # Two threads of one process may write the same file at once: each needs a place of its own.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}{TEMPORARY}")
     try:
         with translated(path):
             produce(temporary)
