@@ -511,13 +511,14 @@ def test_a_parser_that_fails_leaves_the_text_readable(monkeypatch: pytest.Monkey
 )
 def test_repeated_openings_take_linear_time(unit: str) -> None:
     def cost(times: int) -> float:
-        start = time.process_time()
+        start = time.thread_time()  # other threads of the test run are not ours to count
         parse_markdown(unit * times)
-        return time.process_time() - start
+        return time.thread_time() - start
 
     cost(10)
     # Quadratic work would be 64 times as much for 8 times the text.
-    assert cost(16_000) < 30 * cost(2_000) + 0.2
+    # It would be so every time; a crowded processor is slow only now and then.
+    assert any(cost(16_000) < 30 * cost(2_000) + 0.2 for _ in range(3))
 
 
 def test_the_notes_of_real_vaults_keep_no_comment_and_need_no_fallback() -> None:
@@ -534,10 +535,11 @@ def test_the_notes_of_real_vaults_keep_no_comment_and_need_no_fallback() -> None
 @pytest.mark.parametrize("unit", ["#a ", "📅 ", "  ", "[due:: ", "#a#"])
 def test_a_giant_task_takes_linear_time(unit: str) -> None:
     def cost(times: int) -> float:
-        start = time.process_time()
+        start = time.thread_time()  # other threads of the test run are not ours to count
         parse_markdown("- [ ] x " + unit * times + "y " + unit * times)
-        return time.process_time() - start
+        return time.thread_time() - start
 
     cost(10)
     # Quadratic work would be 64 times as much for 8 times the text.
-    assert cost(16_000) < 30 * cost(2_000) + 0.2
+    # It would be so every time; a crowded processor is slow only now and then.
+    assert any(cost(16_000) < 30 * cost(2_000) + 0.2 for _ in range(3))
