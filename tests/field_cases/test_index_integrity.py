@@ -5,17 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
-import khiip_indexer
 from cli.double import running_double
 from field_cases.conftest import Case, MakeCase
 from khiip_indexer.index import VaultIndex
@@ -24,10 +21,10 @@ from khiip_indexer.storage import database as database_module
 from khiip_indexer.sync import verify
 from khiip_indexer.vectors import Graph
 from khiip_sidecar.client import find_sidecar
+from killing import Killer
 from support import FakeEmbedder
 
 BEHIND = "index is behind: 1 note changed; run khiipd reindex"
-PACKAGE = str(Path(khiip_indexer.__file__).parent)
 KILLS = 20
 
 
@@ -104,20 +101,6 @@ class TestGhosts:
         result = case.ok("recall", "zz91q", "--json")
         assert json.loads(result.stdout)["stale"] is False
         assert result.stderr == ""
-
-
-class Killer:
-    """Ends the process by SIGKILL at the chosen call made inside the package."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-        self.calls = 0
-
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        if event in ("call", "c_call") and frame.f_code.co_filename.startswith(PACKAGE):
-            self.calls += 1
-            if self.calls == self.at:
-                os.kill(os.getpid(), signal.SIGKILL)
 
 
 def reindex_in_child(case: Case, at: int) -> tuple[bool, int]:

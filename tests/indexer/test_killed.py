@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -21,11 +19,11 @@ from khiip_indexer.config import Settings
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage import vector_log
 from khiip_indexer.sync import Syncer, check, verify
+from killing import Killer
 from support import FakeEmbedder, make_vault
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-PACKAGE = str(Path(khiip_indexer.__file__).parent)
 LONG = " ".join(f"word{n % 70}" for n in range(900))
 KILLS = 60
 GRAPH_KILLS = 18
@@ -55,20 +53,6 @@ def lay(settings: Settings, round_: int) -> None:
             write(settings, name, text)
 
 
-class Killer:
-    """Counts calls made inside the package and ends the process at the chosen one."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-        self.count = 0
-
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        if event in ("call", "c_call") and frame.f_code.co_filename.startswith(PACKAGE):
-            self.count += 1
-            if self.count == self.at:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-
 def run_in_child(settings: Settings, at: int) -> tuple[int, int]:
     """(exit status, calls made) of a reindex in a child that dies at call `at`; 0: never."""
     reader, writer = os.pipe()
@@ -81,7 +65,7 @@ def run_in_child(settings: Settings, at: int) -> tuple[int, int]:
                 Syncer(index, FakeEmbedder()).run()
         finally:
             sys.setprofile(None)
-            os.write(writer, str(killer.count).encode())
+            os.write(writer, str(killer.calls).encode())
             os._exit(0)
     os.close(writer)
     _, status = os.waitpid(child, 0)
