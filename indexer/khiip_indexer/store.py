@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.storage import journal
+from khiip_indexer.storage import facets, journal
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
 
 
@@ -66,7 +66,7 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
     _log_edit(connection, note)
     row = int(connection.execute(_PUT, _values(note)).fetchone()[0])
     connection.execute("INSERT OR REPLACE INTO payloads VALUES (?, ?)", (row, note.payload_json))
-    _put_facets(connection, row, note.capture)
+    facets.put_facets(connection, row, note.capture)
     put_problems(connection, note.capture.path, "note", note.capture.problems)
     keys = [text_key(passage.text) for passage in note.passages]
     renamed = moved and set(keys) != _keys_of(connection, row)
@@ -123,20 +123,6 @@ _COPIED = (
 
 def _json(values: Iterable[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
-
-
-def _put_facets(connection: sqlite3.Connection, row: int, capture: Capture) -> None:
-    authors = [capture.author, *capture.author.split(", ")] if capture.author else []
-    wanted = {
-        *(("tag", tag.casefold()) for tag in capture.user_tags),
-        *(("author", author.casefold()) for author in authors),
-        *(("entity", entity.casefold()) for entity in capture.entities),
-    }
-    connection.execute("DELETE FROM facets WHERE row = ?", (row,))
-    connection.executemany(
-        "INSERT OR IGNORE INTO facets (row, kind, value) VALUES (?, ?, ?)",
-        [(row, kind, value) for kind, value in wanted],
-    )
 
 
 def _put_passages(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 2
+from khiip_indexer.storage import commits, texts
+
+SCHEMA_VERSION = 3
 
 # A vector belongs to a text (its hash) and a model, not to a note: equal texts share one, and a
 # text that comes back finds its vector again. `label` is the vector's number in the graph.
-TABLES = """
+_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -154,3 +156,5 @@ CREATE TABLE IF NOT EXISTS id_changes (
     step INTEGER NOT NULL
 );
 """
+
+TABLES = _TABLES + texts.TABLES + commits.TABLES
