@@ -10,6 +10,7 @@ from datetime import datetime
 from khiip_indexer.fields import memory
 from khiip_indexer.fields.checks import PLACEHOLDER
 from khiip_indexer.fields.dates import parse_date
+from khiip_indexer.fields.facts import kind_of, property_facts
 from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.fields.mentions import entities
 from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
@@ -82,11 +83,10 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
     sheet = _read(note)
     title, from_stem = _title(sheet)
     material = _material(sheet, title)
-    meta, reading = sheet.meta, sheet.reading
     recorded, recorded_from = _recorded(sheet)
     return Capture(
         path=note.path,
-        declared_id=_declared_id(meta),
+        declared_id=_declared_id(sheet.meta),
         derived_id=derived_id(note.path),
         url=sheet.url or obsidian_url(vault_name, note.path),
         source=sheet.source,
@@ -95,28 +95,29 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         description=material.description,
         recorded_at=recorded,
         recorded_at_from=recorded_from,
-        valid_from=_valid_from(meta, reading) or recorded,
-        modified_at=first_date(meta, MODIFIED_KEYS) or note.dates.git_last or note.dates.mtime,
-        archived=meta.flag("archived") is True,
-        superseded_by=next(_pointers(meta, "superseded_by"), None),
-        supersedes=tuple(_pointers(meta, "supersedes")),
+        valid_from=_valid_from(sheet.meta, sheet.reading) or recorded,
+        modified_at=_modified(sheet),
+        archived=sheet.meta.flag("archived") is True,
+        superseded_by=next(_pointers(sheet.meta, "superseded_by"), None),
+        supersedes=tuple(_pointers(sheet.meta, "supersedes")),
         user_tags=material.tags,
         entities=_entities(sheet),
         aliases=material.aliases,
-        layer=memory.layer(meta) or reading.layer,
-        altitude=memory.one_of(meta, memory.ALTITUDES, "altitude"),
-        mem_type=memory.one_of(meta, memory.MEM_TYPES, "mem_type", "type"),
-        mem_state=memory.one_of(meta, memory.MEM_STATES, "mem_state", "state", "status")
-        or reading.mem_state,
-        thread_id=meta.text("thread_id", "thread") or reading.thread_id or thread_of(sheet.url),
-        importance=_importance(meta, reading),
-        pinned=meta.flag("pinned") is True,
+        layer=memory.layer(sheet.meta) or sheet.reading.layer,
+        altitude=memory.one_of(sheet.meta, memory.ALTITUDES, "altitude"),
+        mem_type=memory.one_of(sheet.meta, memory.MEM_TYPES, "mem_type", "type"),
+        mem_state=_mem_state(sheet),
+        thread_id=_thread(sheet),
+        importance=_importance(sheet.meta, sheet.reading),
+        pinned=sheet.meta.flag("pinned") is True,
         payload=build(sheet.source, material),
         host=host_of(sheet.url),
         extraction_status="partial" if _failed(sheet) else "success",
         frontmatter_state=sheet.front.state,
         problems=sheet.problems,
         title_from_stem=from_stem,
+        properties=property_facts(sheet.front.metadata),
+        kind=kind_of(sheet.meta),
     )
 
 
@@ -279,6 +280,16 @@ def _importance(meta: Meta, reading: Reading) -> float | None:
     return reading.importance if written is None else written
 
 
+def _mem_state(sheet: _Sheet) -> str | None:
+    written = memory.one_of(sheet.meta, memory.MEM_STATES, "mem_state", "state", "status")
+    return written or sheet.reading.mem_state
+
+
+def _thread(sheet: _Sheet) -> str | None:
+    written = sheet.meta.text("thread_id", "thread")
+    return written or sheet.reading.thread_id or thread_of(sheet.url)
+
+
 def _entities(sheet: _Sheet) -> tuple[str, ...]:
     related = sheet.reading.extras.get("relations", ())
     more = (*sheet.reading.entities, *(relation.target for relation in related))
@@ -304,6 +315,11 @@ def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
     if day is not None:
         return day, "name"
     return (dates.git_first, "git") if dates.git_first is not None else (dates.mtime, "mtime")
+
+
+def _modified(sheet: _Sheet) -> datetime:
+    dates = sheet.note.dates
+    return first_date(sheet.meta, MODIFIED_KEYS) or dates.git_last or dates.mtime
 
 
 def _valid_from(meta: Meta, reading: Reading) -> datetime | None:

@@ -57,11 +57,15 @@ class CaptureRecord:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which captures may be hits; every given filter must hold, any of a filter's values may.
+    """Which captures may be hits: every given filter must hold, any of a filter's values may.
 
-    `folder` values are vault-relative folders without a trailing `/`; `since` and `until` are
-    RFC 3339 UTC bounds on `recorded_at` (`since` inclusive, `until` exclusive). `heads_only` keeps
-    one capture a chain.
+    What stands under `not_` must hold for none of its values. Of `phrases` every one must stand in
+    the note's text; of `properties`, (key, value or None for any value), one value a key.
+    `folders` are vault-relative without a trailing `/` and hold everything below them; a tag holds
+    its nested tags; `entities` are entity keys; `path_has` and `file_has` are parts of the path
+    and of the file's name. `since` and `until` are RFC 3339 UTC bounds on `recorded_at` (`since`
+    inclusive, `until` exclusive). `bands` are the read side's to apply: heat changes with time.
+    `heads_only` keeps one capture a chain.
     """
 
     sources: tuple[str, ...] = ()
@@ -72,6 +76,32 @@ class Filters:
     until: str | None = None
     include_archived: bool = False
     heads_only: bool = True
+    entities: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+    altitudes: tuple[str, ...] = ()
+    mem_types: tuple[str, ...] = ()
+    mem_states: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()
+    bands: tuple[str, ...] = ()
+    path_has: tuple[str, ...] = ()
+    file_has: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str | None], ...] = ()
+    phrases: tuple[str, ...] = ()
+    not_sources: tuple[str, ...] = ()
+    not_tags: tuple[str, ...] = ()
+    not_folders: tuple[str, ...] = ()
+    not_authors: tuple[str, ...] = ()
+    not_entities: tuple[str, ...] = ()
+    not_layers: tuple[str, ...] = ()
+    not_altitudes: tuple[str, ...] = ()
+    not_mem_types: tuple[str, ...] = ()
+    not_mem_states: tuple[str, ...] = ()
+    not_threads: tuple[str, ...] = ()
+    not_bands: tuple[str, ...] = ()
+    not_path_has: tuple[str, ...] = ()
+    not_file_has: tuple[str, ...] = ()
+    not_properties: tuple[tuple[str, str | None], ...] = ()
+    not_phrases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

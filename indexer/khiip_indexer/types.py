@@ -203,6 +203,8 @@ class Capture:
 
     `declared_id` is what the note says its id is, None if it says nothing; `derived_id` follows
     from the path alone. Times are aware and in UTC. `importance` is None unless written.
+    `properties` are (key, value) pairs of the frontmatter as filters compare them; `kind` says
+    what kind of entity the note itself is.
     """
 
     path: str
@@ -236,6 +238,8 @@ class Capture:
     frontmatter_state: FrontmatterState
     problems: tuple[Problem, ...]
     title_from_stem: bool = False
+    properties: tuple[tuple[str, str], ...] = ()
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

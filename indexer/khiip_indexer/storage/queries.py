@@ -1,4 +1,4 @@
-"""Reads from the cache: filters to SQL, rows to records."""
+"""Reads from the cache: rows to records."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 
 from khiip_indexer.records import CaptureRecord, Filters
+from khiip_indexer.storage.conditions import where
 from khiip_indexer.types import Fingerprint, Problem
 
 _COUNTED = ("extraction_error", "extraction_attempts", "seen")
@@ -38,60 +39,6 @@ def record_of(row: Sequence[object]) -> CaptureRecord:
 
 def _texts(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
-
-
-def where(filters: Filters) -> tuple[str, list[object]]:
-    """The condition on `captures c` that the filters mean, and its values."""
-    parts: list[str] = []
-    values: list[object] = []
-    if filters.heads_only:
-        parts.append("c.is_head = 1")
-    if not filters.include_archived:
-        parts.append("c.archived = 0")
-    for column, operator, bound in (
-        ("recorded_at", ">=", filters.since),
-        ("recorded_at", "<", filters.until),
-    ):
-        if bound is not None:
-            parts.append(f"c.{column} {operator} ?")
-            values.append(bound)
-    for part, more in (
-        _any_of("c.source = ?", filters.sources),
-        _folders(filters.folders),
-        _facet("tag", filters.tags),
-        _facet("author", filters.authors),
-    ):
-        if part:
-            parts.append(part)
-            values.extend(more)
-    return " AND ".join(parts) or "1", values
-
-
-def _any_of(condition: str, values: Sequence[object]) -> tuple[str, list[object]]:
-    return (f"({' OR '.join([condition] * len(values))})", list(values)) if values else ("", [])
-
-
-def _folders(folders: Sequence[str]) -> tuple[str, list[object]]:
-    bounds: list[object] = []
-    for folder in folders:
-        prefix = f"{folder.strip('/')}/"
-        bounds += [prefix, f"{prefix[:-1]}0"]  # "0" follows "/": every path below, nothing else
-    condition = "(c.path >= ? AND c.path < ?)"
-    return (f"({' OR '.join([condition] * len(folders))})", bounds) if folders else ("", [])
-
-
-def _facet(kind: str, wanted: Sequence[str]) -> tuple[str, list[object]]:
-    if not wanted:
-        return "", []
-    values: list[object] = []
-    for value in wanted:
-        folded = value.casefold().lstrip("#@")
-        values += [folded, f"{folded}/", f"{folded}0"]  # a tag holds its nested tags
-    conditions = " OR ".join(["value = ? OR (value >= ? AND value < ?)"] * len(wanted))
-    return (
-        f"c.row IN (SELECT row FROM facets WHERE kind = '{kind}' AND ({conditions}))",  # noqa: S608
-        values,
-    )
 
 
 def page(
@@ -230,11 +177,11 @@ def stored_files(
     if under is None:
         rows = connection.execute(_FILES).fetchall()
     else:
-        where = " WHERE path = ? OR (path >= ? AND path < ?)"
+        some = " WHERE path = ? OR (path >= ? AND path < ?)"
         rows = [
             row
             for path in under
-            for row in connection.execute(_FILES + where, (path, f"{path}/", f"{path}0"))
+            for row in connection.execute(_FILES + some, (path, f"{path}/", f"{path}0"))
         ]
     return {
         path: (Fingerprint(size, mtime_ns, ctime_ns, inode), content)

@@ -8,7 +8,7 @@ from khiip_indexer.types import ModelIdentity
 
 # Raise it when a change here, in the parser or in the payloads makes stored captures outdated:
 # every note is then read again, and only texts that really changed are embedded again.
-PROJECTION_VERSION = f"2.{CHUNKER_VERSION}"
+PROJECTION_VERSION = f"3.{CHUNKER_VERSION}"
 
 
 def makers(identity: ModelIdentity) -> dict[str, str]:

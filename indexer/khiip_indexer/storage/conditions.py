@@ -1,0 +1,153 @@
+"""What filters mean in SQL: conditions on `captures c`; pure.
+
+Rare things are found by a set of rows, which SQLite makes once a statement from an index; `source`
+is compared row by row, for its sets would be as large as the vault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from khiip_indexer.records import Filters
+from khiip_indexer.storage.facets import folded, folded_author, folded_tag, property_value
+
+Condition = tuple[str, list[object]]
+Fold = Callable[[str], str]
+
+
+def where(filters: Filters) -> Condition:
+    """The condition on `captures c` that the filters mean, and its values."""
+    parts: list[str] = []
+    values: list[object] = []
+    for kind in (_state, _times, _sources, _facets, _paths, _properties, _phrases):
+        for part, more in kind(filters):
+            parts.append(part)
+            values += more
+    return " AND ".join(parts) or "1", values
+
+
+def _state(filters: Filters) -> Iterator[Condition]:
+    if filters.heads_only:
+        yield "c.is_head = 1", []
+    if not filters.include_archived:
+        yield "c.archived = 0", []
+
+
+def _times(filters: Filters) -> Iterator[Condition]:
+    if filters.since is not None:
+        yield "c.recorded_at >= ?", [filters.since]
+    if filters.until is not None:
+        yield "c.recorded_at < ?", [filters.until]
+
+
+def _sources(filters: Filters) -> Iterator[Condition]:
+    if filters.sources:
+        yield f"c.source IN ({_marks(filters.sources)})", list(filters.sources)
+    if filters.not_sources:
+        yield f"c.source NOT IN ({_marks(filters.not_sources)})", list(filters.not_sources)
+
+
+def _facets(filters: Filters) -> Iterator[Condition]:
+    for kind, fold, wanted, unwanted in (
+        ("author", folded_author, filters.authors, filters.not_authors),
+        ("entity", _as_it_is, filters.entities, filters.not_entities),
+        ("layer", _as_it_is, filters.layers, filters.not_layers),
+        ("altitude", _as_it_is, filters.altitudes, filters.not_altitudes),
+        ("mem_type", _as_it_is, filters.mem_types, filters.not_mem_types),
+        ("mem_state", _as_it_is, filters.mem_states, filters.not_mem_states),
+        ("thread", _as_it_is, filters.threads, filters.not_threads),
+    ):
+        if wanted:
+            yield _in_rows(_equal(kind, fold, wanted))
+        if unwanted:
+            yield _in_rows(_equal(kind, fold, unwanted), negative=True)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _paths(filters: Filters) -> Iterator[Condition]:
+    for rows, wanted, unwanted in (
+        (_tagged, filters.tags, filters.not_tags),
+        (_below, filters.folders, filters.not_folders),
+        (_path_holds, filters.path_has, filters.not_path_has),
+        (_file_holds, filters.file_has, filters.not_file_has),
+    ):
+        if wanted:
+            yield _in_rows(rows(wanted))
+        if unwanted:
+            yield _in_rows(rows(unwanted), negative=True)
+
+
+def _properties(filters: Filters) -> Iterator[Condition]:
+    by_key: dict[str, list[str]] = {}
+    for key, value in filters.properties:
+        by_key.setdefault(property_value(key, None), []).append(property_value(key, value))
+    for wanted in by_key.values():
+        yield _in_rows(_equal("prop", _as_it_is, wanted))
+    if filters.not_properties:
+        unwanted = [property_value(key, value) for key, value in filters.not_properties]
+        yield _in_rows(_equal("prop", _as_it_is, unwanted), negative=True)
+
+
+def _phrases(filters: Filters) -> Iterator[Condition]:
+    for phrase in filters.phrases:
+        yield phrase_condition(phrase)
+    for phrase in filters.not_phrases:
+        part, values = phrase_condition(phrase)
+        yield f"NOT ({part})", values
+
+
+def phrase_condition(phrase: str) -> Condition:
+    """A condition on `c.row`: the phrase stands in the title, a heading or the text."""
+    holds = " OR ".join(f"instr({column}, ?)" for column in ("title", "headings", "body"))
+    return f"c.row IN (SELECT row FROM texts WHERE {holds})", [folded(phrase)] * 3  # noqa: S608
+
+
+def _in_rows(rows: Condition, *, negative: bool = False) -> Condition:
+    select, values = rows
+    return f"c.row {'NOT IN' if negative else 'IN'} ({select})", values
+
+
+def _rows(kind: str, test: str, values: Sequence[str]) -> Condition:
+    return f"SELECT row FROM facets WHERE kind = ? AND ({test})", [kind, *values]  # noqa: S608
+
+
+def _equal(kind: str, fold: Fold, wanted: Sequence[str]) -> Condition:
+    return _rows(kind, f"value IN ({_marks(wanted)})", [fold(value) for value in wanted])
+
+
+def _tagged(tags: Sequence[str]) -> Condition:
+    """A tag holds its nested tags."""
+    names = [folded_tag(tag) for tag in tags]
+    tests = " OR ".join(["value = ? OR (value >= ? AND value < ?)"] * len(names))
+    return _rows("tag", tests, [bound for name in names for bound in (name, *_inside(name))])
+
+
+def _below(folders: Sequence[str]) -> Condition:
+    names = [folded(folder).strip("/") for folder in folders]
+    if "" in names:  # the vault itself
+        return _rows("path", "1", [])
+    tests = " OR ".join(["(value >= ? AND value < ?)"] * len(names))
+    return _rows("path", tests, [bound for name in names for bound in _inside(name)])
+
+
+def _inside(name: str) -> tuple[str, str]:
+    return f"{name}/", f"{name}0"  # "0" follows "/": everything below, nothing else
+
+
+def _path_holds(parts: Sequence[str]) -> Condition:
+    return _rows("path", _holding(parts), [folded(part) for part in parts])
+
+
+def _file_holds(parts: Sequence[str]) -> Condition:
+    return _rows("file", _holding(parts), [folded(part) for part in parts])
+
+
+def _holding(parts: Sequence[str]) -> str:
+    return " OR ".join(["instr(value, ?)"] * len(parts))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
