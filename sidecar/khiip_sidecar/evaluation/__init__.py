@@ -1,0 +1,1 @@
+"""How well recall finds what people judged: a collection of questions, measures, comparisons."""
