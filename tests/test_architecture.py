@@ -43,8 +43,10 @@ ARROWS: dict[str, set[str]] = {
     "vault": NOUNS | {"disk"},
     # together
     "search": NOUNS | {"graphs", "storage", "vectors"},
+    "opening": NOUNS | {"config", "storage", "store"},
     "index": NOUNS
-    | {"config", "disk", "fields", "graphs", "lock", "search", "storage", "store", "vault"},
+    | {"config", "disk", "fields", "graphs", "lexical", "lock", "opening", "search", "storage"}
+    | {"store", "vault"},
     "syncing": NOUNS
     | {"captures", "disk", "embedder", "fields", "index", "passages", "payloads"}
     | {"storage", "store", "vault"},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from khiip_indexer import store
 from khiip_indexer.disk import glance
 from khiip_indexer.disk.note_hash import content_hash
 from khiip_indexer.errors import IndexMissing, NotFound, VaultError
@@ -24,6 +24,7 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
+from khiip_indexer.storage.conditions import where
 from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
@@ -34,7 +35,10 @@ from khiip_indexer.vault import Vault
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
     from khiip_indexer.graphs import GraphKeeper
+    from khiip_indexer.lexical.search import LexicalHit
+    from khiip_indexer.lexical.terms import Terms
     from khiip_indexer.lock import Role, WriterLock
+    from khiip_indexer.search import Meaning, Search
     from khiip_indexer.vectors import Vector
 
 # A search waits this long for a note that has changed on disk; then it is shown as changed.
@@ -67,11 +71,12 @@ class VaultIndex:
         if not write:
             check_owner(settings)
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
+        from khiip_indexer.opening import writable
         from khiip_indexer.storage.folder import prepare
 
         lock = prepare(settings, role)
         try:
-            return cls(settings, _writable(settings), lock)
+            return cls(settings, writable(settings), lock)
         except BaseException:
             lock.release()
             raise
@@ -139,39 +144,42 @@ class VaultIndex:
         min_score: float | None = None,
     ) -> Ranking:
         """Captures by cosine with `vector` (unit length), best first; equal scores newest first."""
-        from khiip_indexer.search import Search
-
-        model = self._require_model()
-        with translated(self.database.path):
-            return Search(self._read(), self.graphs, model, self.total).run(
-                vector, filters, limit=limit, offset=offset, min_score=min_score
-            )
+        with self._searching() as search:
+            return search.run(vector, filters, limit=limit, offset=offset, min_score=min_score)
 
     def near(
         self, record: CaptureRecord, filters: Filters, *, limit: int, offset: int = 0
     ) -> Ranking:
         """Captures near this one, itself and its chain left out."""
-        import numpy as np
+        with self._searching() as search:
+            return search.near(record, filters, limit=limit, offset=offset)
+
+    def meanings(
+        self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
+    ) -> dict[int, Meaning]:
+        """By capture row: how near the `pool` nearest captures are, and those of `also`."""
+        with self._searching() as search:
+            return search.meanings(vector, filters, pool, also)
+
+    def words(self, terms: Terms, filters: Filters, pool: int) -> dict[int, LexicalHit]:
+        """By capture row: the `pool` captures whose words fit best."""
+        from khiip_indexer.lexical.search import LexicalSearch
+
+        with translated(self.database.path):
+            return LexicalSearch(self._read()).run(terms, where(filters), pool)
+
+    def records(self, rows: Sequence[int]) -> dict[int, CaptureRecord]:
+        """The captures of these rows."""
+        with translated(self.database.path):
+            return queries.by_rows(self._read(), rows)
+
+    @contextmanager
+    def _searching(self) -> Iterator[Search]:
+        from khiip_indexer.search import Search
 
         model = self._require_model()
         with translated(self.database.path):
-            blob = queries.vector_of_capture(self._read(), model.key, record.row)
-        if blob is None:
-            return Ranking((), 0, has_more=False, degraded=("not_embedded",))
-        vector = np.frombuffer(blob, dtype=np.float32)
-        chain = self._chain(record)
-        found = self.search(vector, filters, limit=limit + offset + len(chain))
-        hits = [hit for hit in found.hits if hit.record.id not in chain]
-        return replace(
-            found,
-            hits=tuple(hits[offset : offset + limit]),
-            total_candidates=max(0, found.total_candidates - len(chain)),
-            has_more=found.has_more or len(hits) > offset + limit,
-        )
-
-    def _chain(self, record: CaptureRecord) -> set[str]:
-        rows = self._read().execute("SELECT id FROM captures WHERE head_id = ?", (record.head_id,))
-        return {identity for (identity,) in rows} | {record.id}
+            yield Search(self._read(), self.graphs, model, self.total)
 
     def _require_model(self) -> ModelIdentity:
         model = self.model()
@@ -257,11 +265,12 @@ class VaultIndex:
 
         Nothing that can be read of it is lost; the next sync reads the notes again.
         """
+        from khiip_indexer.opening import make_ours
         from khiip_indexer.storage.repair import set_aside_damaged
 
         known = self._vault_id
         self.database.renew(lambda: set_aside_damaged(self.database.path))
-        _make_ours(self.database, self.settings, known)
+        make_ours(self.database, self.settings, known)
 
     def tidy(self) -> None:
         """After a change: let accesses follow their captures, and give free room back."""
@@ -298,33 +307,6 @@ class VaultIndex:
         connection = self._read()
         with translated(self.database.path):
             return self._memo.get(connection, filters, lambda: queries.count(connection, filters))
-
-
-def _writable(settings: Settings) -> Database:
-    """The cache, opened for writing; what could be saved of a damaged one is taken over."""
-    database = Database(settings.state / DATABASE_FILE, writable=True)
-    try:
-        _make_ours(database, settings)
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def _make_ours(database: Database, settings: Settings, vault_id: str | None = None) -> None:
-    """Set another vault's cache aside, name the vault, and take saved vectors over."""
-    from khiip_indexer.storage import repair
-    from khiip_indexer.storage.salvage import salvage
-
-    with translated(database.path):
-        if repair.is_foreign(database.read(), settings):
-            database.renew(lambda: repair.set_aside(database.path))
-    with database.write() as connection:
-        if vault_id:
-            store.put_meta(connection, "vault_id", vault_id)
-        store.vault_id(connection)  # a sidecar names it before the first note is read
-        store.put_meta(connection, "vault_path", repair.vault_key(settings))
-    salvage(database)
 
 
 def _failed(record: CaptureRecord, failure: tuple[str, int] | None) -> CaptureRecord:

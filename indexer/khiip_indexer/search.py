@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from khiip_indexer.graphs import GraphKeeper
-from khiip_indexer.records import Filters, Hit, Ranking
+from khiip_indexer.records import CaptureRecord, Filters, Hit, Ranking
 from khiip_indexer.storage import queries
 from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vectors import Graph, Matrix, Vector, cosines
@@ -21,6 +24,14 @@ _PIECE = 4096
 _EXACT_IN_ONE_GO = 50_000
 
 Best = dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """How near a capture is: cosine of its own vector (None without one) and of its best one."""
+
+    own: float | None
+    best: float
 
 
 class Search:
@@ -49,9 +60,7 @@ class Search:
     ) -> Ranking:
         """The page of captures whose best vector is nearest; one hit a capture."""
         wanted = offset + limit + 1
-        best = self._by_proposal(vector, filters, wanted)
-        if best is None:
-            best = self._exactly(vector, filters)
+        best = self._nearest(vector, filters, wanted)
         if min_score is not None:
             best = {row: score for row, score in best.items() if score >= min_score}
         hits = self._hits(best, wanted)
@@ -62,6 +71,49 @@ class Search:
             has_more=len(hits) > offset + limit,
             degraded=(degraded,) if degraded else (),
         )
+
+    def near(self, record: CaptureRecord, filters: Filters, *, limit: int, offset: int) -> Ranking:
+        """Captures near this one, itself and its chain left out."""
+        blob = queries.vector_of_capture(self._connection, self._model.key, record.row)
+        if blob is None:
+            return Ranking((), 0, has_more=False, degraded=("not_embedded",))
+        vector = np.frombuffer(blob, dtype=np.float32)
+        chain = self._chain(record)
+        found = self.run(
+            vector, filters, limit=limit + offset + len(chain), offset=0, min_score=None
+        )
+        hits = [hit for hit in found.hits if hit.record.id not in chain]
+        return replace(
+            found,
+            hits=tuple(hits[offset : offset + limit]),
+            total_candidates=found.total_candidates - (len(found.hits) - len(hits)),
+            has_more=found.has_more or len(hits) > offset + limit,
+        )
+
+    def _chain(self, record: CaptureRecord) -> set[str]:
+        rows = self._connection.execute(
+            "SELECT id FROM captures WHERE head_id = ?", (record.head_id,)
+        )
+        return {identity for (identity,) in rows} | {record.id}
+
+    def meanings(
+        self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
+    ) -> dict[int, Meaning]:
+        """By capture row: the `pool` nearest captures, and those of `also` that have a vector."""
+        best = self._nearest(vector, filters, pool)
+        floor = min(heapq.nlargest(pool, best.values()), default=0.0)
+        best = {row: score for row, score in best.items() if score >= floor}
+        others = [row for row in also if row not in best]
+        _score(vector, queries.vectors_of_rows(self._connection, self._model.key, others), best)
+        owned = queries.vectors_of_rows(
+            self._connection, self._model.key, list(best), own_only=True
+        )
+        own = _score(vector, owned)
+        return {row: Meaning(own.get(row), score) for row, score in best.items()}
+
+    def _nearest(self, vector: Vector, filters: Filters, wanted: int) -> Best:
+        best = self._by_proposal(vector, filters, wanted)
+        return self._exactly(vector, filters) if best is None else best
 
     def _by_proposal(self, vector: Vector, filters: Filters, wanted: int) -> Best | None:
         """Best score by capture row from the nearest labels; None where they cannot promise it."""

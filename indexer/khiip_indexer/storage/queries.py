@@ -126,6 +126,22 @@ def vectors_of_filters(
         yield piece
 
 
+def vectors_of_rows(
+    connection: sqlite3.Connection, model: str, rows: Sequence[int], *, own_only: bool = False
+) -> list[Scorable]:
+    """(capture row, vector) for these captures; with `own_only` the vector of the embed text."""
+    condition = "p.ordinal = 0 AND " if own_only else ""
+    found: list[Scorable] = []
+    for start in range(0, len(rows), _PIECE):
+        piece = rows[start : start + _PIECE]
+        found += connection.execute(
+            "SELECT p.row, v.vector FROM passages p JOIN vectors v "  # noqa: S608
+            f"ON v.model = ? AND v.key = p.key WHERE {condition}p.row IN ({_marks(piece)})",
+            (model, *piece),
+        ).fetchall()
+    return found
+
+
 def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> bytes | None:
     """A capture's own vector: that of its embed text."""
     found = connection.execute(
