@@ -1,0 +1,38 @@
+import { defineConfig, globalIgnores } from "eslint/config";
+import obsidianmd from "eslint-plugin-obsidianmd";
+import tseslint from "typescript-eslint";
+
+export default defineConfig([
+  globalIgnores(["node_modules/", "main.js", ".shots/"]),
+  ...obsidianmd.configs.recommended,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ["*.mjs", "manifest.json"] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+  },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    rules: {
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "max-lines": ["error", 300],
+      "max-lines-per-function": ["error", { max: 40, skipBlankLines: true, skipComments: true }],
+      complexity: ["error", 12],
+    },
+  },
+  {
+    // Tests run under Node: they may use its modules and its globals.
+    files: ["tests/**/*.{ts,mjs}", "scripts/**/*.mjs", "*.config.{ts,mjs}"],
+    languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } },
+    rules: {
+      "obsidianmd/no-nodejs-modules": "off",
+      "import/no-nodejs-modules": "off",
+      "max-lines-per-function": "off",
+      "max-lines": ["error", 350],
+    },
+  },
+]);
