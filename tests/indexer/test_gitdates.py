@@ -14,6 +14,7 @@ from khiip_indexer.config import Settings
 from khiip_indexer.disk import gitdates
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import CaptureRecord
+from khiip_indexer.storage.lineage import Change, Commit
 from support import FakeEmbedder, make_vault
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -160,9 +161,9 @@ def test_the_index_leaves_the_repository_clean(settings: Settings) -> None:
 def test_a_rename_back_and_forth_keeps_the_first_date() -> None:
     ages: gitdates.Ages = {}
     history = [
-        gitdates.Commit(10, (("A", "a"),)),
-        gitdates.Commit(20, (("R", "a", "b"),)),
-        gitdates.Commit(30, (("R", "b", "a"), ("A", "b"))),
+        Commit(10, (Change("created", "a"),)),
+        Commit(20, (Change("renamed", "b", "a"),)),
+        Commit(30, (Change("renamed", "a", "b"), Change("created", "b"))),
     ]
     gitdates.fold(ages, history)
     assert ages == {"a": (10, 30), "b": (30, 30)}

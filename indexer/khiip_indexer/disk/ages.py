@@ -1,15 +1,22 @@
-"""Git's dates of the vault's notes, read once and then commit by commit."""
+"""Git's history of the vault's notes and their dates, read once and then commit by commit."""
 
 from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from khiip_indexer.disk import gitdates
+from khiip_indexer.disk import gitdates, gitlog
+from khiip_indexer.disk.ahead import HEAD, PREFIX
+from khiip_indexer.disk.git import GitUnavailable
+from khiip_indexer.disk.gitdates import NoHistory, Repository
 from khiip_indexer.fields.dates import rfc3339
+from khiip_indexer.storage import commits
+from khiip_indexer.storage.lineage import Commit
 from khiip_indexer.store import get_meta, put_meta
 from khiip_indexer.types import Dates, Fingerprint
 
@@ -22,8 +29,9 @@ _FEW = 200
 class Ages:
     """Answers how old a note is, from git where git knows and from the file system else."""
 
-    def __init__(self, vault: Path) -> None:
+    def __init__(self, vault: Path, clock: Callable[[], float] = time.time) -> None:
         self._vault = vault
+        self._clock = clock
         self._dirty: Collection[str] = ()
         self._stamp: object = None
 
@@ -36,35 +44,38 @@ class Ages:
         self._stamp = gitdates.stamp(self._vault)
         if self._stamp is None:
             return set()
-        head = gitdates.head(self._vault)
-        known = get_meta(connection, "git_head")
-        if head is None or head == known:
-            return set()
         try:
-            return self._take_in(connection, known, head)
-        except gitdates.GitUnavailable as error:
+            now = gitdates.repository(self._vault)
+            known = get_meta(connection, HEAD)
+            if known == now.head and get_meta(connection, PREFIX) == now.prefix:
+                return set()
+            with _all_or_nothing(connection):
+                return self._take_in(connection, known, now)
+        except NoHistory:
+            return set()
+        except GitUnavailable as error:
             _log.warning("git could not tell the notes' dates: %s", error)
             return set()
 
-    def _take_in(self, connection: sqlite3.Connection, known: str | None, head: str) -> set[str]:
-        if gitdates.is_shallow(self._vault):
-            # A cut-off history dates every older file to the cut.
-            put_meta(connection, "git_head", head)
-            return set()
-        since = known if known and gitdates.is_ancestor(self._vault, known, head) else None
-        ages = _stored(connection) if since else {}
-        touched = gitdates.fold(ages, gitdates.commits(self._vault, since, head))
+    def _take_in(
+        self, connection: sqlite3.Connection, known: str | None, now: Repository
+    ) -> set[str]:
+        since = known if known and self._grew(connection, known, now) else None
+        recorder = commits.Recorder(connection, int(self._clock()))
         if since is None:
-            connection.execute("DELETE FROM git_dates")
-        connection.executemany(
-            "DELETE FROM git_dates WHERE path = ?", [(path,) for path in touched - ages.keys()]
-        )
-        connection.executemany(
-            "INSERT OR REPLACE INTO git_dates VALUES (?, ?, ?)",
-            [(path, *ages[path]) for path in touched & ages.keys() if _storable(path)],
-        )
-        put_meta(connection, "git_head", head)
+            commits.forget(connection)
+        found = gitlog.commits(self._vault, since, now.head)
+        before = _stored(connection) if since is None else None
+        touched = _write_dates(connection, recorder.take(found), before)
+        recorder.close()
+        put_meta(connection, HEAD, now.head)
+        put_meta(connection, PREFIX, now.prefix)
         return touched
+
+    def _grew(self, connection: sqlite3.Connection, known: str, now: Repository) -> bool:
+        """Whether only the commits since need reading: nothing was rewritten or moved."""
+        same_place = get_meta(connection, PREFIX) == now.prefix
+        return same_place and gitdates.is_ancestor(self._vault, known, now.head)
 
     def look_for_edits(self, among: Collection[str] | None = None) -> None:
         """Ask git which files differ from their last commit: their dates are the file system's.
@@ -75,7 +86,7 @@ class Ages:
         if gitdates.in_repository(self._vault):
             try:
                 self._dirty = gitdates.uncommitted(self._vault, few)
-            except gitdates.GitUnavailable as error:
+            except GitUnavailable as error:
                 _log.warning("git could not tell which notes were edited: %s", error)
 
     def of(self, connection: sqlite3.Connection, path: str, seen: Fingerprint) -> Dates:
@@ -105,17 +116,72 @@ class Ages:
         return found
 
 
+def _write_dates(
+    connection: sqlite3.Connection, found: Iterable[Commit], before: gitdates.Ages | None
+) -> set[str]:
+    """Bring the dates up to date with these commits; `before` is what they are all that counts of.
+
+    Returns the paths whose dates are others now.
+    """
+    ages: gitdates.Ages = {} if before is not None else _Known(connection)
+    touched = gitdates.fold(ages, found)
+    if before is not None:
+        touched = {path for path in {*ages, *before} if ages.get(path) != before.get(path)}
+    connection.executemany(
+        "DELETE FROM git_dates WHERE path = ?", [(path,) for path in touched if path not in ages]
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO git_dates VALUES (?, ?, ?)",
+        [(path, *ages[path]) for path in touched if path in ages],
+    )
+    return touched
+
+
 def _stored(connection: sqlite3.Connection) -> gitdates.Ages:
     rows = connection.execute("SELECT path, first, last FROM git_dates")
     return {path: (first, last) for path, first, last in rows}
 
 
-def _storable(path: str) -> bool:
+class _Known(MutableMapping[str, tuple[int, int]]):
+    """The stored dates, looked up as they are asked for; what is set stays here."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._met: dict[str, tuple[int, int] | None] = {}
+
+    def __getitem__(self, path: str) -> tuple[int, int]:
+        if path not in self._met:
+            sql = "SELECT first, last FROM git_dates WHERE path = ?"
+            self._met[path] = self._connection.execute(sql, (path,)).fetchone()
+        found = self._met[path]
+        if found is None:
+            raise KeyError(path)
+        return found
+
+    def __setitem__(self, path: str, dates: tuple[int, int]) -> None:
+        self._met[path] = dates
+
+    def __delitem__(self, path: str) -> None:
+        self._met[path] = None
+
+    def __iter__(self) -> Iterator[str]:
+        return (path for path, dates in self._met.items() if dates is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@contextmanager
+def _all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
+    """Undo what was written when git gives up in the middle, and nothing else."""
+    connection.execute("SAVEPOINT git_log")
     try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False  # an undecodable name: its note falls back to the file's own time
-    return True
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK TO git_log")
+        raise
+    finally:
+        connection.execute("RELEASE git_log")
 
 
 _EARLIEST, _LATEST = 0.0, 253402300799.0  # years 1970 to 9999: what a date can be written as

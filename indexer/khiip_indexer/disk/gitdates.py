@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from khiip_indexer.disk import git
+from khiip_indexer.disk.git import GitUnavailable
 from khiip_indexer.disk.path_text import decode_path
+from khiip_indexer.storage.lineage import Commit
 
-_TIMEOUT_SECONDS = 120
-# Never let git wait for a person, run a hook's pager, or quote a name (-z gives raw bytes).
-_GIT = ("git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "--no-optional-locks")
+# Files of a repository that change when its history does, beside the current branch's own.
+_MOVING = ("logs/HEAD", "packed-refs", "shallow", "reftable/tables.list")
+
+
+class NoHistory(GitUnavailable):
+    """Git answers, and there is no history to read: no commits, or a clone without the older."""
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit's author time (seconds since 1970) and what it did to paths below the vault."""
+class Repository:
+    """Where a repository stands: its current commit, and where the vault is below its top."""
 
-    time: int
-    changes: tuple[tuple[str, ...], ...]
-
-
-class GitUnavailable(Exception):
-    """Git is missing, refuses, or this is no repository; the text is git's first line."""
+    head: str
+    prefix: str
 
 
 def in_repository(vault: Path) -> bool:
@@ -36,17 +37,18 @@ def stamp(vault: Path) -> tuple[object, ...] | None:
 
     None where there is no repository.
     """
-    git = next((f / ".git" for f in (vault, *vault.parents) if (f / ".git").exists()), None)
-    if git is None:
+    place = next((f / ".git" for f in (vault, *vault.parents) if (f / ".git").exists()), None)
+    if place is None:
         return None
     try:
-        if git.is_file():  # a worktree or a submodule: the file says where the rest is
-            git = git.parent / git.read_text("utf-8", "surrogateescape").partition(": ")[2].strip()
-        head = (git / "HEAD").read_text("utf-8", "replace")
-        reference = git / (head.partition(": ")[2].strip() or "HEAD")
+        if place.is_file():  # a worktree or a submodule: the file says where the rest is
+            said = place.read_text("utf-8", "surrogateescape").partition(": ")[2].strip()
+            place = place.parent / said
+        head = (place / "HEAD").read_text("utf-8", "replace")
+        reference = place / (head.partition(": ")[2].strip() or "HEAD")
     except (OSError, ValueError):
         return (object(),)  # unlike every other: whoever asks must look properly
-    return (head, *(_changed(path) for path in (reference, git / "logs/HEAD", git / "packed-refs")))
+    return (head, *(_changed(path) for path in (reference, *(place / name for name in _MOVING))))
 
 
 def _changed(path: Path) -> tuple[int, int, int] | None:
@@ -57,23 +59,27 @@ def _changed(path: Path) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def head(vault: Path) -> str | None:
-    """The current commit, or None before the first one."""
+def repository(vault: Path) -> Repository:
+    """The repository that the vault is in, as it is now.
+
+    Raises GitUnavailable also where there are no commits, and for a shallow clone: what was cut
+    off would date every older note to the cut.
+    """
+    said = git.run(vault, "rev-parse", "--is-shallow-repository", "--show-prefix")
+    shallow, _, prefix = said.decode("utf-8", "surrogateescape").partition("\n")
+    if shallow == "true":
+        raise NoHistory("this is a shallow clone, its history is cut off")
     try:
-        return _run(vault, "rev-parse", "--verify", "-q", "HEAD").decode().strip()
-    except GitUnavailable:
-        return None
-
-
-def is_shallow(vault: Path) -> bool:
-    """Whether history was cut off: first commits cannot be known then."""
-    return _run(vault, "rev-parse", "--is-shallow-repository").strip() == b"true"
+        head = git.run(vault, "rev-parse", "--verify", "-q", "HEAD").decode().strip()
+    except GitUnavailable as error:
+        raise NoHistory("the repository has no commits yet") from error
+    return Repository(head, git.text(prefix.removesuffix("\n").encode("utf-8", "surrogateescape")))
 
 
 def is_ancestor(vault: Path, older: str, newer: str) -> bool:
     """Whether `newer` grew out of `older`, so that only the commits between need reading."""
     try:
-        _run(vault, "merge-base", "--is-ancestor", older, newer)
+        git.run(vault, "merge-base", "--is-ancestor", older, newer)
     except GitUnavailable:
         return False
     return True
@@ -82,42 +88,14 @@ def is_ancestor(vault: Path, older: str, newer: str) -> bool:
 def uncommitted(vault: Path, among: Collection[str] = ()) -> set[str]:
     """Paths whose content on disk is not what git last committed; `among` these few, or of all."""
     asked = ("--", *(decode_path(path) for path in among)) if among else ()
-    raw = _run(
+    raw = git.run(
         vault, "--literal-pathspecs",
         "ls-files", "-z", "--modified", "--others", "--exclude-standard", *asked,
     )  # fmt: skip
-    return {_text(name) for name in raw.split(b"\0") if name}
+    return {git.text(name) for name in raw.split(b"\0") if name}
 
 
-def commits(vault: Path, since: str | None, until: str) -> Iterator[Commit]:
-    """Commits that touched the vault, oldest first; renames come as ("R", old, new)."""
-    revisions = f"{since}..{until}" if since else until
-    raw = _run(
-        vault, "log", "--reverse", "-z", "--format=%x01%at", "--name-status", "-M",
-        "--diff-filter=AMRCT", "--relative", revisions, "--",
-    )  # fmt: skip
-    for chunk in raw.split(b"\x01")[1:]:
-        yield _commit(chunk)
-
-
-def _commit(chunk: bytes) -> Commit:
-    fields = iter(chunk.split(b"\0"))
-    time = int(next(fields))
-    changes: list[tuple[str, ...]] = []
-    for field in fields:
-        status = field.strip().decode("ascii", "replace")[:1]
-        if status in ("R", "C"):
-            changes.append((status, _text(next(fields, b"")), _text(next(fields, b""))))
-        elif status:
-            changes.append((status, _text(next(fields, b""))))
-    return Commit(time, tuple(changes))
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
-
-
-Ages = dict[str, tuple[int, int]]
+Ages = MutableMapping[str, tuple[int, int]]
 
 
 def fold(ages: Ages, history: Iterable[Commit]) -> set[str]:
@@ -125,29 +103,14 @@ def fold(ages: Ages, history: Iterable[Commit]) -> set[str]:
     touched: set[str] = set()
     for commit in history:
         for change in commit.changes:
-            path = change[-1]
+            if change.operation in ("deleted", "merged"):
+                continue
+            path, source = change.path, change.from_path
             known = ages.get(path)
-            if change[0] == "R" and (before := ages.pop(change[1], None)):
+            if source is not None and (before := ages.pop(source, None)):
                 known = before
-                touched.add(change[1])
-            first, last = known or (commit.time, commit.time)
-            ages[path] = (min(first, commit.time), max(last, commit.time))
+                touched.add(source)
+            first, last = known or (commit.at, commit.at)
+            ages[path] = (min(first, commit.at), max(last, commit.at))
             touched.add(path)
     return touched
-
-
-def _run(vault: Path, *arguments: str) -> bytes:
-    try:
-        done = subprocess.run(  # noqa: S603 -- fixed program, arguments are ours
-            [*_GIT, "-C", str(vault), *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitUnavailable(str(error)) from error
-    if done.returncode != 0:
-        line = done.stderr.decode("utf-8", "replace").partition("\n")[0]
-        raise GitUnavailable(line or f"git ended with {done.returncode}")
-    return done.stdout

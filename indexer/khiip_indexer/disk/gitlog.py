@@ -1,0 +1,99 @@
+"""Reads `git log` commit by commit: who did what to which note, when, and what they said."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from khiip_indexer.disk import git
+from khiip_indexer.storage.lineage import Change, Commit
+
+# What is kept of a message; some tools commit whole reports.
+SUBJECT_CHARS = 500
+BODY_CHARS = 2000
+_LATEST = 253402300799  # the year 9999: what a date can be written as
+_START = b"commit"
+_FIELDS = 7
+_FORMAT = "%x00".join(("commit", "%H", "%at", "%ct", "%P", "%an <%ae>", "%s", "%b"))
+_SESSION = re.compile(r"^Session-Id:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+
+
+def commits(
+    vault: Path, since: str | None, until: str, *, most: int | None = None
+) -> Iterator[Commit]:
+    """Commits that touched notes of the vault, parents first, at most the newest `most`.
+
+    Paths are relative to the vault, which may be a folder of its repository. Of a merge only
+    counts what it added or deleted on its own: the rest are its branches' commits. Raises
+    GitUnavailable, perhaps after some commits.
+    """
+    revisions = f"{since}..{until}" if since else until
+    count = (f"--max-count={most}",) if most else ()
+    found = git.fields(
+        vault, "log", "--topo-order", "--reverse", "-z", f"--format={_FORMAT}", "--encoding=UTF-8",
+        "--no-color", "--no-ext-diff", "--name-status", "-c", "-M", "-l1000",
+        "--relative", "--full-history", *count, revisions, "--", ":(icase)*.md",
+    )  # fmt: skip
+    return parse(found)
+
+
+def parse(fields: Iterator[bytes]) -> Iterator[Commit]:
+    """The commits in the fields that `git log` prints in this module's format; pure."""
+    field = next(fields, None)
+    while field is not None:
+        head = list(itertools.islice(fields, _FIELDS))
+        if field.strip() != _START or len(head) < _FIELDS:
+            raise git.GitUnavailable("git log did not print what was asked for")
+        merge = b" " in head[3]
+        changes: list[Change] = []
+        while (field := next(fields, None)) is not None and field.strip() != _START:
+            if status := field.strip():
+                changes.append(_change(status.decode("ascii", "replace"), fields, merge=merge))
+        yield _commit(head, tuple(changes), merge=merge)
+
+
+def _change(status: str, fields: Iterator[bytes], *, merge: bool) -> Change:
+    path = git.text(next(fields, b""))
+    if merge:
+        return Change(_by_the_merge(status), path)
+    if status[0] == "R":
+        return Change("renamed", git.text(next(fields, b"")), path, same=status == "R100")
+    if status[0] == "A":
+        return Change("created", path)
+    return Change("deleted" if status[0] == "D" else "modified", path)
+
+
+def _by_the_merge(status: str) -> Literal["created", "deleted", "merged"]:
+    """What a merge did to a path, from one letter a parent: in none of them, or in all."""
+    if set(status) == {"A"}:
+        return "created"
+    return "deleted" if set(status) == {"D"} else "merged"
+
+
+def _commit(head: list[bytes], changes: tuple[Change, ...], *, merge: bool) -> Commit:
+    digest, at, committed, _, author, subject, body = (
+        field.decode("utf-8", "replace") for field in head
+    )
+    said = _SESSION.findall(body)
+    return Commit(
+        at=_seconds(at),
+        changes=changes,
+        hash=digest,
+        committed=max(_seconds(at), _seconds(committed)),
+        author=author,
+        subject=subject[:SUBJECT_CHARS],
+        body=body.strip()[:BODY_CHARS],
+        session=said[-1].strip() if said else None,
+        merge=merge,
+    )
+
+
+def _seconds(text: str) -> int:
+    """A time as git has it; a broken commit may have none, or one that no calendar has."""
+    try:
+        return min(max(int(text), 0), _LATEST)
+    except ValueError:
+        return 0
