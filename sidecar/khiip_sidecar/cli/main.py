@@ -26,6 +26,7 @@ COMMANDS = {
     "refetch": "refetch",
     "status": "status",
     "doctor": "doctor",
+    "eval": "eval",
     "auth": "auth",
     "serve": "serve",
     "service": "service",
