@@ -12,6 +12,7 @@ from pathlib import Path
 from khiip_indexer.config import Settings
 from khiip_indexer.embedder import Embedder
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage import texts
 from khiip_indexer.store import COLUMNS
 from khiip_indexer.sync import Syncer, check, verify
 from khiip_indexer.vectors import Graph, Matrix
@@ -26,6 +27,8 @@ QUERIES = {
     "facets": "SELECT c.path, f.kind, f.value FROM facets f JOIN captures c USING (row)",
     "passages": "SELECT c.path, p.ordinal, p.key, p.heading, p.line, p.text "
     "FROM passages p JOIN captures c USING (row)",
+    "texts": "SELECT c.path, t.title, t.headings, t.tags, t.author, t.body, t.cut "
+    "FROM texts t JOIN captures c USING (row)",
     "vectors": "SELECT v.model, v.key, v.vector FROM vectors v WHERE v.orphaned_at IS NULL",
     "failures": "SELECT f.model, f.key FROM failures f",
     "problems": "SELECT path, origin, line, code, reason, hint FROM problems",
@@ -89,8 +92,10 @@ def _assert_same(
 
 
 def _assert_sound(settings: Settings, embedder: Embedder) -> None:
-    with VaultIndex.open(settings) as index:
+    with VaultIndex.open(settings, write=True) as index:
         assert verify(index) == []
+        with index.database.write() as connection:
+            assert texts.is_sound(connection)
         assert check(index, embedder.identity).behind == 0
         connection = index.database.read()
         index.graphs.load(embedder.identity)

@@ -30,25 +30,28 @@ ARROWS: dict[str, set[str]] = {
     "payloads": NOUNS | {"fields", "markup", "markdown"},
     "shapes": NOUNS | {"fields", "markup", "payloads"},
     "captures": NOUNS | {"fields", "frontmatter", "markdown", "payloads", "shapes"},
+    # searching by text
+    "lexical": NOUNS,
     # storing: captures to `.khiip`
-    "storage": NOUNS | {"config", "fields", "lock", "store"},
-    "store": NOUNS | {"fields", "storage"},
+    "storage": NOUNS | {"config", "fields", "lexical", "lock", "store"},
+    "store": NOUNS | {"fields", "lexical", "storage"},
     "lock": NOUNS | {"storage"},
     "native": NOUNS | {"storage"},
     "vectors": NOUNS,
     "graphs": NOUNS | {"native", "storage", "store", "vectors"},
     "model": NOUNS | {"storage"},
     "embedder": NOUNS | {"model"},
-    "disk": NOUNS | {"fields", "store"},
+    "disk": NOUNS | {"fields", "storage", "store"},
     "vault": NOUNS | {"disk"},
     # together
+    "history": NOUNS | {"disk", "storage", "store"},
     "search": NOUNS | {"graphs", "storage", "vectors"},
     "opening": NOUNS | {"config", "storage", "store"},
     "index": NOUNS
     | {"config", "disk", "fields", "graphs", "lexical", "lock", "opening", "search", "storage"}
     | {"store", "vault"},
     "syncing": NOUNS
-    | {"captures", "disk", "embedder", "fields", "index", "passages", "payloads"}
+    | {"captures", "disk", "embedder", "fields", "index", "lexical", "passages", "payloads"}
     | {"storage", "store", "vault"},
     "watching": NOUNS | {"disk", "vault"},
     "watcher": NOUNS | {"disk", "fields", "vault", "watching"},

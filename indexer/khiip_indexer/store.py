@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.storage import facets, journal
+from khiip_indexer.lexical.document import Texts
+from khiip_indexer.storage import facets, journal, texts
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
 
 
@@ -30,6 +31,7 @@ class Projected:
     fingerprint: Fingerprint
     content_hash: bytes
     edited: int
+    texts: Texts
 
 
 # Remembered while hnswlib cannot be used, so that processes that only read can say so.
@@ -67,6 +69,7 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
     row = int(connection.execute(_PUT, _values(note)).fetchone()[0])
     connection.execute("INSERT OR REPLACE INTO payloads VALUES (?, ?)", (row, note.payload_json))
     facets.put_facets(connection, row, note.capture)
+    texts.put_text(connection, row, note.texts)
     put_problems(connection, note.capture.path, "note", note.capture.problems)
     keys = [text_key(passage.text) for passage in note.passages]
     renamed = moved and set(keys) != _keys_of(connection, row)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from khiip_indexer import payloads
 from khiip_indexer.captures import read_capture
 from khiip_indexer.disk.note_hash import content_hash
+from khiip_indexer.lexical.document import document
 from khiip_indexer.passages import cut_passages, fit
 from khiip_indexer.store import Projected
 from khiip_indexer.types import Capture, Fingerprint, NoteFile, Passage, Segment, Spans
@@ -32,15 +33,17 @@ def project(
     """Read a note into its capture, payload, excerpt and passages."""
     capture = read_capture(note, vault_name)
     primary, excerpt_from = payloads.primary_text(capture)
+    parts = payloads.segments(capture)
     return Projected(
         capture=capture,
         payload_json=payloads.payload_json(capture.payload),
         excerpt=excerpt(primary),
         excerpt_from=excerpt_from,
-        passages=passages_of(capture, window),
+        passages=passages_of(capture, window, parts),
         fingerprint=fingerprint,
         content_hash=content_hash(note.raw),
         edited=int((note.dates.git_last or note.dates.mtime).timestamp()),
+        texts=document(capture, parts),
     )
 
 
@@ -49,10 +52,10 @@ def excerpt(text: str, chars: int = EXCERPT_CHARS) -> str:
     return text if len(text) <= chars else f"{text[:chars]}…"
 
 
-def passages_of(capture: Capture, window: Window) -> Sequence[Passage]:
+def passages_of(capture: Capture, window: Window, parts: Iterable[Segment]) -> Sequence[Passage]:
     """The embed text as passage 0, then whatever of the capture it does not hold."""
     head, _ = fit(payloads.embed_text(capture), window.spans, window.size)
-    left = _not_in(head, payloads.segments(capture))
+    left = _not_in(head, parts)
     rest = cut_passages(capture.title, left, window.spans, window.size)
     return [Passage(0, head), *rest]
 

@@ -1,0 +1,1 @@
+"""Search by text: folding, terms, MATCH strings, ranking, highlights."""
