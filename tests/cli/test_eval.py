@@ -20,7 +20,7 @@ from khiip_sidecar.cli.eval_tables import summary_lines, verbose_lines, worst_fi
 from khiip_sidecar.evaluation.collection import Query
 from khiip_sidecar.evaluation.measures import measure
 from khiip_sidecar.evaluation.run import Outcome, Setting
-from support import make_vault
+from support import make_vault, write_note
 
 NOTES = {
     "Quipu.md": "---\nid: quipu\n---\nKnots in cords kept count.",
@@ -305,3 +305,21 @@ def test_a_tiny_p_is_not_shown_as_zero() -> None:
     outcomes = [outcome(f"q{number}", "x", ["b"], ["a"]) for number in range(20)]
     settings = [Setting("semantic", "relevance"), Setting("hybrid", "relevance")]
     assert summary_lines(outcomes, settings, 10)[1].endswith("<0.001")
+
+
+def test_notes_without_a_vector_are_said(khiipd: Khiipd, collection: str) -> None:
+    write_note(khiipd.settings.vault, "New.md", "not embedded yet")
+    khiipd.embedder.missing = True
+    khiipd.run("reindex")
+    khiipd.embedder.missing = False
+    result = khiipd.run("eval", collection, vault=False)
+    assert "1 note cannot be found by meaning yet; --index mends that" in result.stderr
+    assert table(result.stdout)["MRR"] == ["0.7500"]
+
+
+def test_a_text_that_is_half_a_character_is_asked_and_shown(khiipd: Khiipd, tmp_path: Path) -> None:
+    questions = write_questions(tmp_path, queries=[{"id": "q1", "text": "knots \ud83d in cords"}])
+    for how in ("--verbose", "--json"):
+        result = khiipd.run("eval", questions, "--verbose", how, vault=False)
+        assert result.exit_code == 0, result.output
+        assert "knots" in result.stdout
