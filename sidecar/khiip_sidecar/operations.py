@@ -11,6 +11,7 @@ from typing import Any
 
 from khiip_indexer import __version__
 from khiip_indexer.errors import UsageError
+from khiip_indexer.fields.entity_names import entity_key
 from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord, Filters
 from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, RecallService
@@ -56,7 +57,11 @@ class Operations:
         """Captures near a given one."""
         said = self._parsed(wire_params.RELATED, params)
         result = self._service.related(
-            capture_id=said["id"], path=said["path"], limit=said["limit"], offset=said["offset"]
+            capture_id=said["id"],
+            path=said["path"],
+            filters=filters_of(said),
+            limit=said["limit"],
+            offset=said["offset"],
         )
         return self._search(result, said)
 
@@ -150,14 +155,40 @@ class Operations:
 def filters_of(said: Values) -> Filters:
     """The filters that parsed parameters name."""
     return Filters(
-        sources=said["source"],
-        tags=said["tag"],
-        folders=said["folder"],
-        authors=said["author"],
         since=said["since"],
         until=said["until"],
         include_archived=said["include_archived"],
+        **{field: said[name] for name, field in _LISTS.items()},
+        **{f"not_{field}": said[f"-{name}"] for name, field in _LISTS.items()},
+        entities=tuple(map(entity_key, said["entity_name"])),
+        not_entities=tuple(map(entity_key, said["-entity_name"])),
+        properties=tuple(map(_property, said["property"])),
+        not_properties=tuple(map(_property, said["-property"])),
     )
+
+
+# Parameters that are filters as they were read.
+_LISTS = {
+    "source": "sources",
+    "tag": "tags",
+    "folder": "folders",
+    "author": "authors",
+    "layer": "layers",
+    "altitude": "altitudes",
+    "mem_type": "mem_types",
+    "mem_state": "mem_states",
+    "thread_id": "threads",
+    "band": "bands",
+    "in_path": "path_has",
+    "file": "file_has",
+    "phrase": "phrases",
+}
+
+
+def _property(text: str) -> tuple[str, str | None]:
+    """`key:value`, or `key` for any value."""
+    key, _, value = text.partition(":")
+    return (key, value.strip() or None) if key.strip() else (text, None)
 
 
 def _index_options(body: object) -> dict[str, bool]:

@@ -118,14 +118,15 @@ class RecallService:
         return self._ranked(query, fetch, request.limit, request.offset)
 
     def related(
-        self, *, capture_id: str | None, path: str | None, limit: int, offset: int
+        self, *, capture_id: str | None, path: str | None, filters: Filters, limit: int, offset: int
     ) -> RecallResult:
         """The captures nearest to a given one, itself and its chain left out."""
         record = self._named(capture_id, path)
         self._require_vectors()
+        wanted = self._checked(filters)
 
         def fetch(limit: int, offset: int) -> Ranking:
-            return self.index.near(record, Filters(), limit=limit, offset=offset)
+            return self.index.near(record, wanted, limit=limit, offset=offset)
 
         return self._ranked(None, fetch, limit, offset)
 
@@ -226,9 +227,14 @@ class RecallService:
         return record
 
     def _checked(self, filters: Filters) -> Filters:
-        folders = tuple(self.index.vault.resolve(each) for each in filters.folders)
+        resolve = self.index.vault.resolve
+        folders = tuple(map(resolve, filters.folders))
         # A folder that is the vault itself lets everything in.
-        return replace(filters, folders=() if "" in folders else folders)
+        return replace(
+            filters,
+            folders=() if "" in folders else folders,
+            not_folders=tuple(map(resolve, filters.not_folders)),
+        )
 
     def _require_notes(self) -> None:
         """A list may be empty when the vault was read and has nothing, not before it was read."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.errors import UsageError
-from khiip_sidecar.wire.times import AGE_PATTERN, CALENDAR_PATTERN, time_bound
+from khiip_sidecar.wire.times import PATTERNS, time_bound
 
 NOW = datetime(2026, 3, 31, 12, 30, 5, 999, tzinfo=UTC)
 
@@ -29,6 +29,25 @@ NOW = datetime(2026, 3, 31, 12, 30, 5, 999, tzinfo=UTC)
         ("1m", "2026-02-28T12:30:05Z", "2026-02-28T12:30:05Z"),
         ("3M", "2025-12-31T12:30:05Z", "2025-12-31T12:30:05Z"),
         ("1y", "2025-03-31T12:30:05Z", "2025-03-31T12:30:05Z"),
+        ("7D ago", "2026-03-24T12:30:05Z", "2026-03-24T12:30:05Z"),
+        ("36h", "2026-03-30T00:30:05Z", "2026-03-30T00:30:05Z"),
+        ("1 hour ago", "2026-03-31T11:30:05Z", "2026-03-31T11:30:05Z"),
+        ("2 weeks", "2026-03-17T12:30:05Z", "2026-03-17T12:30:05Z"),
+        ("3 months ago", "2025-12-31T12:30:05Z", "2025-12-31T12:30:05Z"),
+        ("1yr", "2025-03-31T12:30:05Z", "2025-03-31T12:30:05Z"),
+        ("now", "2026-03-31T12:30:05Z", "2026-03-31T12:30:05Z"),
+        ("today", "2026-03-31T00:00:00Z", "2026-04-01T00:00:00Z"),
+        ("Yesterday", "2026-03-30T00:00:00Z", "2026-03-31T00:00:00Z"),
+        ("this week", "2026-03-30T00:00:00Z", "2026-04-06T00:00:00Z"),
+        ("last week", "2026-03-23T00:00:00Z", "2026-03-30T00:00:00Z"),
+        ("this month", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"),
+        ("last-month", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("this_quarter", "2026-01-01T00:00:00Z", "2026-04-01T00:00:00Z"),
+        ("last quarter", "2025-10-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("last year", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("2025-W03", "2025-01-13T00:00:00Z", "2025-01-20T00:00:00Z"),
+        ("2020-w53", "2020-12-28T00:00:00Z", "2021-01-04T00:00:00Z"),
+        ("2025-Q4", "2025-10-01T00:00:00Z", "2026-01-01T00:00:00Z"),
         (" 0d ", "2026-03-31T12:30:05Z", "2026-03-31T12:30:05Z"),
     ],
 )
@@ -39,15 +58,35 @@ def test_a_bound_is_a_start_or_the_end_of_what_was_named(text: str, since: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "soon", "2025-13", "2025-02-30", "0000", "99999y", "7", "-7d", "7d ago", "٢٠٢٥"],
+    [
+        "",
+        "soon",
+        "2025-13",
+        "2025-02-30",
+        "0000",
+        "99999y",
+        "7",
+        "-7d",
+        "7d hence",
+        "٢٠٢٥",
+        "2025-W54",
+        "2025-W53",
+        "2025-W00",
+        "2025-Q5",
+        "tomorrow",
+        "last",
+        "last day",
+        "7 parsecs",
+    ],
 )
 def test_what_is_no_time_is_an_error_that_shows_how_to_write_one(text: str) -> None:
     with pytest.raises(UsageError, match="`since` is not a time") as caught:
         time_bound("since", text, NOW, end=False)
-    assert "7d" in (caught.value.hint or "")
+    for form in ("7d", "2025-01", "2025-W03", "last month", "3 months ago"):
+        assert form in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("text", ["9999", "9999-12", "9999-12-31"])
+@pytest.mark.parametrize("text", ["9999", "9999-12", "9999-12-31", "9999-W52", "9999-Q4"])
 def test_the_end_of_the_last_year_there_is_is_its_last_second(text: str) -> None:
     assert time_bound("until", text, NOW, end=True) == "9999-12-31T23:59:59Z"
 
@@ -64,7 +103,13 @@ def test_every_form_of_rfc_3339_is_a_time(text: str, bound: str) -> None:
     assert time_bound("since", text, NOW, end=False) == bound
 
 
-@given(st.from_regex(AGE_PATTERN, fullmatch=True) | st.from_regex(CALENDAR_PATTERN, fullmatch=True))
+def test_the_first_and_the_last_day_of_time_have_neighbours() -> None:
+    last = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)
+    assert time_bound("until", "this week", last, end=True) == "9999-12-31T23:59:59Z"
+    assert time_bound("until", "today", last, end=True) == "9999-12-31T23:59:59Z"
+
+
+@given(st.one_of(*(st.from_regex(pattern, fullmatch=True) for pattern in PATTERNS)))
 def test_what_the_description_calls_a_time_is_one(text: str) -> None:
     for end in (False, True):
         assert time_bound("until", text, NOW, end=end)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from khiip_indexer.errors import KhiipError, Unsupported, UsageError
-from khiip_sidecar.wire.params import CAPTURES, RECALL, RELATED, Parameter
-from khiip_sidecar.wire.parse import parse
+from khiip_sidecar.wire.params import CAPTURES, OVERVIEW, RECALL, RELATED, Parameter
+from khiip_sidecar.wire.parse import escaped, parse, split_sign
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
-TABLES = (RECALL, CAPTURES, RELATED)
+TABLES = (RECALL, CAPTURES, RELATED, OVERVIEW)
 
 
 def read(**given: str | list[str]) -> dict[str, object]:
@@ -60,6 +60,71 @@ def test_a_tag_that_is_only_a_mark_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
+    "given_texts",
+    [
+        {"tag": ["sea,-draft", "-#old"]},
+        {"tag": ["sea"], "-tag": ["draft,old"]},
+        {"-tag": ["draft", "-sea", "#old"]},
+    ],
+)
+def test_a_value_behind_a_dash_is_left_out(given_texts: dict[str, list[str]]) -> None:
+    said = parse(RECALL, given_texts, NOW)
+    assert (said["tag"], said["-tag"]) == (("sea",), ("draft", "old"))
+
+
+@pytest.mark.parametrize("name", ["source", "layer", "band", "altitude", "mem_type", "mem_state"])
+def test_a_choice_can_be_left_out_too(name: str) -> None:
+    [parameter] = [each for each in RECALL if each.name == name]
+    if parameter.served == ():
+        pytest.skip("not served yet")
+    said = parse([parameter], {name: [f"-{parameter.choices[0]}"]}, NOW)
+    assert said == {name: (), f"-{name}": (parameter.choices[0],)}
+
+
+def test_a_backslash_keeps_a_dash_that_belongs_to_the_value() -> None:
+    said = read(phrase=["\\-quick", "-\\-slow", "\\\\-x", "a\\b"], author="-Ann")
+    assert said["phrase"] == ("-quick", "\\-x", "a\\b")
+    assert said["-phrase"] == ("-slow",)
+    assert (said["author"], said["-author"]) == ((), ("Ann",))
+
+
+@given(st.text("-\\a", max_size=6))
+def test_any_value_can_be_said_literally(value: str) -> None:
+    assert split_sign(escaped(value)) == (value, False)
+    assert split_sign(f"-{escaped(value)}") == (value, True)
+
+
+def test_only_filters_can_be_turned_round() -> None:
+    for name in ("-limit", "-since", "-query", "-include_archived"):
+        with pytest.raises(UsageError, match="no parameter"):
+            parse(RECALL, {name: ["1"]}, NOW)
+
+
+@pytest.mark.parametrize("nothing", ["-", "-#", " - ", "-,x"])
+def test_a_dash_before_nothing_is_an_empty_value(nothing: str) -> None:
+    with pytest.raises(UsageError, match="tag is empty"):
+        read(tag=nothing)
+
+
+@pytest.mark.parametrize(
+    ("word", "layer"),
+    [("goal", "goal"), ("Warnings", "caveat"), ("why", "goal"), ("don't", "caveat")],
+)
+def test_a_layer_has_other_names(word: str, layer: str) -> None:
+    assert read(layer=word)["layer"] == (layer,)
+
+
+def test_a_state_may_be_spelled_as_people_do() -> None:
+    assert read(mem_state="In progress,in-progress,IN_PROGRESS")["mem_state"] == ("in_progress",)
+
+
+def test_filters_take_several_values() -> None:
+    said = read(layer="goal,caveat", mem_state=["open", "-done"], thread_id=["a,b", "c"])
+    assert (said["layer"], said["thread_id"]) == (("goal", "caveat"), ("a,b", "c"))
+    assert (said["mem_state"], said["-mem_state"]) == (("open",), ("done",))
+
+
+@pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
         ("limit", "0", "1 to 200"),
@@ -80,6 +145,8 @@ def test_a_tag_that_is_only_a_mark_is_empty() -> None:
         ("excerpt_chars", "501", "0 to 500"),
         ("match", "fuzzy", "semantic, lexical, hybrid"),
         ("mem_type", "idea", "question, comparison, decision"),
+        ("layer", "mood board", "goal, context, emotion, implementation, caveat, learning"),
+        ("altitude", "-sky", "mission, strategy, architecture, implementation"),
     ],
 )
 def test_a_value_out_of_its_list_is_told_what_is_in_it(name: str, value: str, allowed: str) -> None:
@@ -110,8 +177,6 @@ def test_a_misspelt_value_is_told_its_neighbour() -> None:
         {"match": "hybrid"},
         {"rank": "composite"},
         {"path": "notes"},
-        {"layer": "goal"},
-        {"entity_name": "Ada"},
         {"explain": "true"},
         {"passages": "1"},
         {"band": "hot"},
@@ -186,4 +251,5 @@ def test_any_parameters_give_values_or_a_named_error(
         assert error.http_status in (422, 501)
         error.sentence.encode()
     else:
-        assert set(said) == {each.name for each in table}
+        dashed = {f"-{each.name}" for each in table if each.negatable}
+        assert set(said) == {each.name for each in table} | dashed

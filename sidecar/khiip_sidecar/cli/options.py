@@ -85,4 +85,6 @@ def _help(parameter: Parameter) -> str:
     notes = [] if default is None or parameter.kind == "flag" else [f"default: {default}"]
     if parameter.many != "one":
         notes.append("may be repeated")
+    if parameter.negatable:
+        notes.append("a value behind a - is left out")
     return f"{parameter.doc}  [{'; '.join(notes)}]" if notes else parameter.doc

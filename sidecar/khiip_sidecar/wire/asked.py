@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, Parameter
-from khiip_sidecar.wire.times import AGE_PATTERN, CALENDAR_PATTERN
+from khiip_sidecar.wire.times import PATTERNS
 
 
 def parameter_view(parameter: Parameter, place: str) -> Json:
@@ -35,9 +35,12 @@ def refused_parameters(table: tuple[Parameter, ...]) -> Json:
 
 
 def _doc(parameter: Parameter) -> str:
-    if not parameter.aliases:
-        return parameter.doc
-    return f"{parameter.doc} `{'`, `'.join(parameter.aliases)}` is the same."
+    said = [parameter.doc]
+    if parameter.negatable:
+        said.append(f"Behind a `-` it is left out: `-{parameter.name}=…`, or `-` before the value.")
+    if parameter.aliases:
+        said.append(f"`{'`, `'.join(parameter.aliases)}` is the same.")
+    return " ".join(said)
 
 
 def _schema(parameter: Parameter) -> Json:
@@ -51,8 +54,7 @@ def _schema(parameter: Parameter) -> Json:
 
 def _single(parameter: Parameter) -> Json:
     if parameter.choices:
-        served = parameter.choices if parameter.served is None else parameter.served
-        return {"type": "string", "enum": list(served)}
+        return {"type": "string", "enum": _choices(parameter)}
     if parameter.kind == "flag":
         return _flag(parameter)
     if parameter.kind in ("whole", "number"):
@@ -65,6 +67,14 @@ def _single(parameter: Parameter) -> Json:
         "maxLength": MAX_TEXT,
         "pattern": parameter.pattern,
     }
+
+
+def _choices(parameter: Parameter) -> list[str]:
+    if parameter.served is not None:
+        return list(parameter.served)
+    known = [*parameter.choices, *(word for word, _ in parameter.words)]
+    signs = ("", "-") if parameter.negatable else ("",)
+    return list(dict.fromkeys(f"{sign}{choice}" for sign in signs for choice in known))
 
 
 def _flag(parameter: Parameter) -> Json:
@@ -86,7 +96,6 @@ def _time() -> Json:
         "anyOf": [
             {"type": "string", "format": "date"},
             {"type": "string", "format": "date-time"},
-            {"type": "string", "pattern": CALENDAR_PATTERN},
-            {"type": "string", "pattern": AGE_PATTERN},
+            *({"type": "string", "pattern": pattern} for pattern in PATTERNS),
         ]
     }

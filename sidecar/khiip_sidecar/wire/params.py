@@ -6,9 +6,11 @@ HTTP parsing, command-line options and the API description all come from these t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from khiip_indexer.fields.memory import ALTITUDES, MEM_STATES, MEM_TYPES
+from khiip_indexer.fields.facts import KINDS
+from khiip_indexer.fields.memory import ALTITUDES, LAYER_OF, LAYERS, MEM_STATES, MEM_TYPES
 from khiip_indexer.types import SOURCES
 
 Kind = Literal["text", "whole", "number", "flag", "choice", "time", "folder", "path"]
@@ -23,12 +25,17 @@ MAX_OFFSET = 1_000_000
 MAX_TEXT = 10_000
 MAX_VALUES = 100
 
-# A text says something only with a sign that can be seen.
-VISIBLE = r"[^\s\x00-\x20\x7f-\xa0\ufeff]"
-TAG = r"^[^,]*[^,#\s\x00-\x20\x7f-\xa0\ufeff][^,]*$"
+# A text says something only with a sign that can be seen, beside the `-` that leaves it out.
+UNSEEN = r"\s\x00-\x20\x7f-\xa0\ufeff"
+VISIBLE = rf"[^{UNSEEN}]"
+EITHER = rf"^(?!-?[{UNSEEN}]*$)"
+TAG = rf"^(?![{UNSEEN}]*-?[{UNSEEN}#]*$)[^,]*$"
 # What `Vault.resolve` takes: relative, no drive, no step out, no hidden folder.
 _STEP = r"(?:\.(?=[\\/]|$)|(?!\.|\s*(?:\.|%2[eE]){1,2}\s*(?:[\\/]|$))[^\\/]*)"
-IN_VAULT = rf"^(?=[\s\S]*{VISIBLE})(?![\\/]|[A-Za-z]:(?:[\\/]|$)){_STEP}(?:[\\/]{_STEP})*$"
+_INSIDE = rf"(?=[\s\S]*{VISIBLE})(?![\\/]|[A-Za-z]:(?:[\\/]|$)){_STEP}(?:[\\/]{_STEP})*$"
+IN_VAULT = rf"^{_INSIDE}"
+# The same behind a `-` too; a name that itself begins with it has a `\` before.
+FOLDER = rf"^(?:-?\\(?=-)|-|(?!-)){_INSIDE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,9 @@ class Parameter:
     repeats, `repeat` takes repeats only (for values that hold commas themselves, such as names).
     `served` lists the values that this version can act on; None means all of them. `pattern` is
     what a text must match; a path that does not is refused by the vault. `required` and the
-    `choices` of a text describe what an operation insists on.
+    `choices` of a text describe what an operation insists on. `words` are other words for a
+    choice. A `negatable` parameter leaves out what it names behind a `-`, before a value or before
+    its own name.
     """
 
     name: str
@@ -54,6 +63,8 @@ class Parameter:
     served: tuple[str, ...] | None = None
     pattern: str = VISIBLE
     required: bool = False
+    words: tuple[tuple[str, str], ...] = ()
+    negatable: bool = False
 
 
 def _view(default: str = "full") -> Parameter:
@@ -73,43 +84,48 @@ EXCERPT_CHARS = Parameter(
     "excerpt_chars", "whole", "Length of the excerpt in characters.", 500, least=0, most=500
 )
 
+
+# A filter of which any value may hold, and none of those behind a `-`.
+_list = partial(Parameter, many="repeat", pattern=EITHER, negatable=True)
+_choice = partial(Parameter, kind="choice", many="commas", negatable=True)
+
 FILTERS: tuple[Parameter, ...] = (
+    _choice("source", doc="Only captures from these sources.", choices=SOURCES),
+    _list("tag", "text", "Only captures with one of these tags.", many="commas", pattern=TAG),
+    _list("folder", "folder", "Only notes below one of these folders.", pattern=FOLDER),
+    _list("author", "text", "Only captures by one of these authors."),
     Parameter(
-        "source", "choice", "Only captures from these sources.", choices=SOURCES, many="commas"
-    ),
-    Parameter("tag", "text", "Only captures with one of these tags.", many="commas", pattern=TAG),
-    Parameter(
-        "folder",
-        "folder",
-        "Only notes below one of these folders.",
-        many="repeat",
-        pattern=IN_VAULT,
-    ),
-    Parameter("author", "text", "Only captures by one of these authors.", many="repeat"),
-    Parameter(
-        "since", "time", "Recorded at or after: 2025, 2025-01-31, an RFC 3339 time, or an age: 7d."
+        "since",
+        "time",
+        "Recorded at or after: 2025, 2025-01-31, 2025-W03, an RFC 3339 time, last month, or an "
+        "age: 7d, 2 weeks.",
     ),
     Parameter(
-        "until", "time", "Recorded up to the end of: 2025, 2025-01-31; before a time or an age: 7d."
+        "until",
+        "time",
+        "Recorded up to the end of: 2025, 2025-01-31, last month; before a time or an age: 7d.",
     ),
     Parameter("include_archived", "flag", "Archived captures too.", default=False),
+    _list("in_path", "text", "Only notes whose path holds this text."),
+    _list("file", "text", "Only notes whose file name holds this text."),
+    _list("property", "text", "Only notes with this property: `key`, or `key:value`."),
+    _list("phrase", "text", "Only notes that hold these exact words; each of several."),
 )
 
-# Understood and not acted on yet: a filter that was silently ignored would be a wrong answer.
 MEMORY_FILTERS: tuple[Parameter, ...] = (
-    Parameter("entity_name", "text", "Only notes about this entity.", served=NOTHING),
-    Parameter("layer", "text", "Only notes of this memory layer.", served=NOTHING),
-    Parameter(
-        "altitude", "choice", "Only notes of this altitude.", choices=ALTITUDES, served=NOTHING
+    _list("entity_name", "text", "Only notes about this entity."),
+    _choice(
+        "layer",
+        doc="Only notes of this memory layer.",
+        choices=LAYERS,
+        words=tuple(LAYER_OF.items()),
     ),
-    Parameter(
-        "mem_type", "choice", "Only memories of this type.", choices=MEM_TYPES, served=NOTHING
-    ),
-    Parameter(
-        "mem_state", "choice", "Only memories in this state.", choices=MEM_STATES, served=NOTHING
-    ),
-    Parameter("thread_id", "text", "Only notes of this thread.", served=NOTHING),
-    Parameter("band", "choice", "Only notes of this heat.", choices=BANDS, served=NOTHING),
+    _choice("altitude", doc="Only notes of this altitude.", choices=ALTITUDES),
+    _choice("mem_type", doc="Only memories of this type.", choices=MEM_TYPES),
+    _choice("mem_state", doc="Only memories in this state.", choices=MEM_STATES),
+    _list("thread_id", "text", "Only notes of this thread."),
+    # Understood and not acted on yet: a filter that was ignored would be a wrong answer.
+    _choice("band", doc="Only notes of this heat.", choices=BANDS, served=NOTHING),
 )
 
 RECALL: tuple[Parameter, ...] = (
@@ -175,7 +191,25 @@ RELATED: tuple[Parameter, ...] = (
     _limit(200, 10),
     OFFSET,
     _view(),
+    *FILTERS,
     EXCERPT_CHARS,
+    *MEMORY_FILTERS,
+)
+
+OVERVIEW: tuple[Parameter, ...] = (
+    Parameter("kind", "choice", "Only entities of this kind.", choices=(*KINDS, "other")),
+    Parameter(
+        "min_memories",
+        "whole",
+        "Only entities that at least so many notes are about.",
+        1,
+        least=1,
+        most=1_000_000,
+    ),
+    Parameter("limit", "whole", "How many entities at most.", 10, least=1, most=200),
+    Parameter("offset", "whole", "How many entities to skip first.", 0, least=0, most=MAX_OFFSET),
+    *FILTERS,
+    *MEMORY_FILTERS,
 )
 
 REFETCH: tuple[Parameter, ...] = (

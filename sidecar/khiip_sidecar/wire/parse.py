@@ -1,16 +1,24 @@
-"""Texts of a request -> typed values, by the tables of `wire_params`; pure."""
+"""Texts of a request -> typed values, by the tables of `wire.params`; pure."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from khiip_indexer.errors import Unsupported, UsageError
+from khiip_indexer.fields.memory import word
 from khiip_sidecar.texts import clean_text, shown
-from khiip_sidecar.wire.params import MAX_TEXT, MAX_VALUES, TAG, VISIBLE, Default, Parameter
+from khiip_sidecar.wire.params import (
+    MAX_TEXT,
+    MAX_VALUES,
+    UNSEEN,
+    VISIBLE,
+    Default,
+    Parameter,
+)
 from khiip_sidecar.wire.times import time_bound
 
 Given = Mapping[str, Sequence[str]]
@@ -24,18 +32,59 @@ _NUMBER = re.compile(
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
+# A value that itself begins with `-` is told from one that is left out by a `\\` before it.
+_ESCAPED = re.compile(r"\\+-")
+_DASHED = re.compile(r"\\*-")
+_EDGES = re.compile(rf"^[{UNSEEN}]+|[{UNSEEN}]+$")
+
+
 def parse(parameters: Sequence[Parameter], given: Given, now: datetime) -> dict[str, Any]:
     """Every parameter's value by name, defaults filled in; list parameters give tuples.
 
-    Raises UsageError for an unknown name or a value that is not allowed, and Unsupported for
-    one that this version cannot act on.
+    What a negatable one leaves out is under its name with a leading `-`. Raises UsageError for an
+    unknown name or a value that is not allowed, and Unsupported for one that this version cannot
+    act on.
     """
     texts = _by_name(parameters, given)
-    return {each.name: _value(each, texts.get(each.name, []), now) for each in parameters}
+    said: dict[str, Any] = {}
+    for each in parameters:
+        parts = [*_signed(each, texts, negative=False), *_signed(each, texts, negative=True)]
+        _check_count(each, parts)
+        said[each.name] = _value(each, [part for part, negative in parts if not negative], now)
+        if each.negatable:
+            unwanted = [part for part, negative in parts if negative]
+            said[f"-{each.name}"] = _value(each, unwanted, now)
+    return said
+
+
+def escaped(value: str) -> str:
+    """A value as a negatable parameter takes it literally, whatever it begins with."""
+    return f"\\{value}" if _DASHED.match(value) else value
+
+
+def split_sign(text: str) -> tuple[str, bool]:
+    """(value, whether it is to be left out) of one text of a negatable parameter."""
+    negative = text.startswith("-")
+    rest = text[1:] if negative else text
+    return (rest[1:] if _ESCAPED.match(rest) else rest), negative
+
+
+def _signed(
+    parameter: Parameter, texts: Mapping[str, Sequence[str]], *, negative: bool
+) -> Iterator[tuple[str, bool]]:
+    name = f"-{parameter.name}" if negative else parameter.name
+    for part in _parts(parameter, texts.get(name, ())):
+        if parameter.negatable:
+            value, dashed = split_sign(part)
+            yield value, dashed != negative
+        else:
+            yield part, False
 
 
 def _by_name(parameters: Sequence[Parameter], given: Given) -> dict[str, list[str]]:
     names = {alias: each.name for each in parameters for alias in (each.name, *each.aliases)}
+    signs = {each.name for each in parameters if each.negatable}
+    names |= {f"-{alias}": f"-{name}" for alias, name in names.items() if name in signs}
     texts: dict[str, list[str]] = {}
     for name, values in given.items():
         if name not in names:
@@ -46,7 +95,7 @@ def _by_name(parameters: Sequence[Parameter], given: Given) -> dict[str, list[st
 
 def _unknown(name: str, names: Mapping[str, str]) -> UsageError:
     near = difflib.get_close_matches(name[:60], names, n=1, cutoff=0.5)
-    listed = ", ".join(sorted(set(names.values())))
+    listed = ", ".join(sorted({each for each in names.values() if each[0] != "-"}))
     hint = f"Did you mean `{near[0]}`? " if near else ""
     return UsageError(
         f"There is no parameter `{shown(name)}`.",
@@ -55,10 +104,7 @@ def _unknown(name: str, names: Mapping[str, str]) -> UsageError:
     )
 
 
-def _value(parameter: Parameter, texts: Sequence[str], now: datetime) -> Value:
-    parts = _parts(parameter, texts)
-    if not parts:
-        return parameter.default if parameter.many == "one" else ()
+def _check_count(parameter: Parameter, parts: Sequence[tuple[str, bool]]) -> None:
     if parameter.many == "one" and len(set(parts)) > 1:
         raise UsageError(
             f"`{parameter.name}` was given more than once.", hint="Give one value for it."
@@ -68,7 +114,12 @@ def _value(parameter: Parameter, texts: Sequence[str], now: datetime) -> Value:
             f"`{parameter.name}` has {len(parts)} values.",
             hint=f"At most {MAX_VALUES} values are allowed.",
         )
-    values = [_read(parameter, part, now) for part in parts]
+
+
+def _value(parameter: Parameter, parts: Sequence[str], now: datetime) -> Value:
+    if not parts:
+        return parameter.default if parameter.many == "one" else ()
+    values = [read_value(parameter, part, now) for part in parts]
     _refuse_unserved(parameter, parts)
     return values[0] if parameter.many == "one" else tuple(dict.fromkeys(values))
 
@@ -76,7 +127,7 @@ def _value(parameter: Parameter, texts: Sequence[str], now: datetime) -> Value:
 def _parts(parameter: Parameter, texts: Sequence[str]) -> list[str]:
     if parameter.many != "commas":
         return list(texts)
-    return [part.strip() for text in texts for part in text.split(",")]
+    return [_EDGES.sub("", part) for text in texts for part in text.split(",")]
 
 
 def _refuse_unserved(parameter: Parameter, parts: Sequence[str]) -> None:
@@ -97,7 +148,8 @@ def _folded(parameter: Parameter, text: str) -> str:
     return text.strip().lower()
 
 
-def _read(parameter: Parameter, text: str, now: datetime) -> Default:
+def read_value(parameter: Parameter, text: str, now: datetime) -> Default:
+    """One value of a parameter without its sign; raises UsageError where it is not allowed."""
     if len(text) > MAX_TEXT:
         raise UsageError(
             f"`{parameter.name}` is {len(text)} characters long.",
@@ -111,10 +163,9 @@ def _read(parameter: Parameter, text: str, now: datetime) -> Default:
 
 def _read_text(parameter: Parameter, text: str) -> str:
     cleaned = clean_text(text)
-    visible = TAG if parameter.name == "tag" else VISIBLE
     if parameter.name == "tag":  # written with its mark in a note, without it in the index
         cleaned = cleaned.strip().lstrip("#")
-    if not re.search(visible, cleaned):
+    if not re.search(VISIBLE, cleaned.replace("#", "") if parameter.name == "tag" else cleaned):
         code = "empty_query" if parameter.name == "query" else None
         raise UsageError(
             f"The {parameter.name} is empty.", hint="Give some text or leave it out.", code=code
@@ -161,6 +212,9 @@ def _read_choice(parameter: Parameter, text: str) -> str:
     chosen = text.strip().lower()
     if chosen in parameter.choices:
         return chosen
+    meant = dict(parameter.words).get(word(chosen), word(chosen))
+    if meant in parameter.choices:
+        return meant
     near = difflib.get_close_matches(chosen[:60], parameter.choices, n=1)
     raise UsageError(
         f"`{parameter.name}` must be one of {', '.join(parameter.choices)}; "
