@@ -1,0 +1,129 @@
+"""Momentum of entities and of notes, computed once a minute and looked up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from khiip_indexer.records import Filters
+from khiip_sidecar.memory import constants as c
+from khiip_sidecar.memory.activity import (
+    Activity,
+    note_events,
+    note_importances,
+    of_most_active,
+    pulses,
+)
+from khiip_sidecar.memory.momentum import momenta
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from khiip_indexer.storage.entities import EntityFacts, EntityReader
+
+    Numbers = NDArray[np.float64]
+
+_MINUTE = 60
+# One filter is the rule; what an overview was narrowed to before is soon forgotten.
+_KEPT = 4
+
+
+class History(Protocol):
+    """Whoever knows what was edited when."""
+
+    def activity(self, since: int) -> Activity:
+        """Edits by path: their moments from `since` on (seconds), their number, the first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where memory takes its facts from; each is called from many threads.
+
+    `generation` changes with the index, `now` is in seconds since 1970.
+    """
+
+    reader: Callable[[], EntityReader]
+    generation: Callable[[], Hashable]
+    history: Callable[[], History]
+    now: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Momentum:
+    """Momentum in [0, 10] at one moment, of each entity and of each current note."""
+
+    facts: EntityFacts
+    of_keys: Numbers
+    of_notes: Numbers
+    _places: dict[str, int] = field(default_factory=dict)
+
+    def entity(self, key: str) -> float:
+        """An entity's momentum by its key; 0 for one that no current note names."""
+        if not self._places:
+            self._places.update((each, place) for place, each in enumerate(self.facts.keys))
+        place = self._places.get(key)
+        return 0.0 if place is None else float(self.of_keys[place])
+
+    def notes(self, rows: Iterable[int]) -> Numbers:
+        """The momentum of each of these notes (rows of the index), in their order."""
+        return _looked_up(self.facts, self.of_notes, rows)
+
+    def importances(self, rows: Iterable[int]) -> Numbers:
+        """The importance of each of these notes, as written or inferred; NaN for unknown ones."""
+        return _looked_up(self.facts, note_importances(self.facts), rows, missing=float("nan"))
+
+
+class Remembered:
+    """Facts of one generation of the index, and momentum of one minute of it."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._guard = threading.Lock()
+        self._facts: dict[Filters, EntityFacts] = {}
+        self._generation: Hashable = None
+        self._momentum: tuple[Hashable, Momentum] | None = None
+
+    def facts(self, filters: Filters) -> EntityFacts:
+        """The facts of what the filters let in, of the index as it is now."""
+        with self._guard:
+            return self._fresh(filters)
+
+    def momentum(self) -> Momentum:
+        """Momentum now, to the minute; of current notes, whatever else is filtered."""
+        minute = self._sources.now() // _MINUTE * _MINUTE
+        with self._guard:
+            facts = self._fresh(Filters())
+            mark = (self._generation, minute)
+            if self._momentum is None or self._momentum[0] != mark:
+                self._momentum = (mark, self._computed(facts, minute))
+            return self._momentum[1]
+
+    def _fresh(self, filters: Filters) -> EntityFacts:
+        generation = self._sources.generation()
+        if generation != self._generation or len(self._facts) >= _KEPT:
+            self._facts.clear()
+            self._generation = generation
+        if filters not in self._facts:
+            self._facts[filters] = self._sources.reader().facts(filters)
+        return self._facts[filters]
+
+    def _computed(self, facts: EntityFacts, now: float) -> Momentum:
+        activity = self._sources.history().activity(int(now - c.WEEK))
+        of_keys = momenta(pulses(facts, note_events(facts, activity, now)), now)
+        return Momentum(facts, of_keys, of_most_active(facts, of_keys))
+
+
+def _looked_up(
+    facts: EntityFacts, of_notes: Numbers, rows: Iterable[int], missing: float = 0.0
+) -> Numbers:
+    import numpy as np
+
+    wanted = np.fromiter(rows, np.int64)
+    if len(facts.rows) == 0:
+        return np.full(len(wanted), missing)
+    places = np.minimum(np.searchsorted(facts.rows, wanted), len(facts.rows) - 1)
+    return np.where(facts.rows[places] == wanted, of_notes[places], missing)
