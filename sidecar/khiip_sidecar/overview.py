@@ -83,10 +83,14 @@ def overview(
     _check(request)
     facts = remembered.facts(request.filters)
     reader = sources.reader()
-    columns = counted(facts, reader.kinds(request.filters), remembered.momentum())
+    # What an entity is and how it is called does not change with the notes that are counted.
+    named = Filters(
+        include_archived=request.filters.include_archived, heads_only=request.filters.heads_only
+    )
+    columns = counted(facts, reader.kinds(named), remembered.momentum())
     order = ordered(columns, request)
     places = order[request.offset : request.offset + request.limit]
-    names = reader.spellings([facts.keys[place] for place in places], request.filters)
+    names = reader.spellings([facts.keys[place] for place in places], named)
     last = last_accesses(facts, tallies())
     return Overview(
         tuple(_row(columns, place, names[facts.keys[place]], last[place]) for place in places),
