@@ -10,6 +10,8 @@ const context = await esbuild.context({
   bundle: true,
   format: "cjs",
   target: "es2021",
+  // Obsidian's window knows Node's modules by require, not by import.
+  supported: { "dynamic-import": false },
   // Obsidian hands these to plugins itself; Node's modules are there on desktop only.
   external: [
     "obsidian",

@@ -1,0 +1,116 @@
+/** Where to ask, with which key, and whether that is this vault's sidecar. */
+
+import { DEFAULT_ADDRESS, isLoopback, normalAddress } from "../api/address";
+import { askHealth, Client, type ClientParts, type Target } from "../api/client";
+import type { Health, SidecarFile } from "../api/wire";
+import { fault } from "../errors";
+import { isOurFolder, isOurs, lastStep, type VaultFacts } from "./vault";
+
+/** What a connection needs from outside. */
+export interface ConnectionParts extends Pick<ClientParts, "send" | "later"> {
+  /** As a person typed it; empty: to be found. */
+  address: () => string;
+  /** What a running sidecar left in the vault. */
+  sidecarFile: () => Promise<SidecarFile | null>;
+  vault: Pick<VaultFacts, "folder" | "name">;
+  /** The key that a person pasted; it goes wherever they pointed it. */
+  pastedKey: () => string | null;
+  /** The key in this machine's own config; it never leaves the machine. */
+  foundKey: () => Promise<string | null>;
+  trusted: { get: () => string | null; set: (id: string) => void };
+}
+
+/** Settles whom to ask, once, until something speaks against it. */
+export class Connection {
+  private settled: Promise<Target> | null = null;
+  /** The vault that answered and is not ours; null when none did. */
+  stranger: { id: string; name: string } | null = null;
+
+  constructor(private readonly parts: ConnectionParts) {}
+
+  /** Whom to ask; rejects with a fault when nobody is there, or it is another vault's. */
+  target(): Promise<Target> {
+    this.settled ??= this.settle().then(({ target }) => target);
+    this.settled.catch(() => {
+      this.settled = null;
+    });
+    return this.settled;
+  }
+
+  /** Forget what was settled: the next question looks anew. */
+  reset(): void {
+    this.settled = null;
+  }
+
+  /** Look anew, and give the health with whom to ask. */
+  async look(): Promise<{ health: Health; target: Target }> {
+    const found = this.settle();
+    this.settled = found.then(({ target }) => target);
+    this.settled.catch(() => {
+      this.settled = null;
+    });
+    return found;
+  }
+
+  /** A person says that the vault that answers is this one, seen from elsewhere. */
+  trustStranger(): void {
+    if (this.stranger) this.parts.trusted.set(this.stranger.id);
+    this.reset();
+  }
+
+  /** The address that is asked, whether or not somebody is there. */
+  async address(): Promise<string> {
+    return addressOf(this.parts.address(), await this.parts.sidecarFile());
+  }
+
+  private async settle(): Promise<{ health: Health; target: Target }> {
+    const file = await this.parts.sidecarFile();
+    const address = addressOf(this.parts.address(), file);
+    const health = await askHealth(this.parts, address);
+    const facts = this.facts(file);
+    const verdict = isOurs(facts, health.vault_id);
+    if (verdict === "no") this.refuse(health.vault_id, "");
+    const target = { address, key: await this.keyFor(address) };
+    if (verdict === "ask") await this.compareFolders(facts, health.vault_id, target);
+    this.stranger = null;
+    return { health, target };
+  }
+
+  private facts(file: SidecarFile | null): VaultFacts {
+    const trusted = this.parts.trusted.get();
+    return { ...this.parts.vault, announced: file?.vault_id ?? null, trusted };
+  }
+
+  private async compareFolders(facts: VaultFacts, id: string, target: Target): Promise<void> {
+    const asking = {
+      ...this.parts,
+      target: () => Promise.resolve(target),
+      failed: () => undefined,
+    };
+    const served = (await new Client(asking).meta()).config.vault_path;
+    if (!isOurFolder(facts, served)) this.refuse(id, lastStep(served));
+    this.parts.trusted.set(id);
+  }
+
+  private refuse(id: string, name: string): never {
+    this.stranger = { id, name };
+    const line = name && `Another vault's sidecar answers at this address: ${name}.`;
+    throw fault("other_vault", line || null);
+  }
+
+  private async keyFor(address: string): Promise<string> {
+    const pasted = this.parts.pastedKey();
+    const key = pasted ?? (isLoopback(address) ? await this.parts.foundKey() : null);
+    if (key === null) throw fault("no_key");
+    return key;
+  }
+}
+
+/** The address a person set, else that of the sidecar in the vault's own file, else the usual one. */
+export function addressOf(typed: string, file: SidecarFile | null): string {
+  const set = normalAddress(typed);
+  if (set !== null) return set;
+  // The file may have been synced from elsewhere: only an address of this machine counts.
+  const announced = file && normalAddress(file.url);
+  return announced && isLoopback(announced) ? announced : DEFAULT_ADDRESS;
+}
