@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 from khiip_indexer.disk import git
 from khiip_indexer.storage.lineage import Change, Commit
@@ -34,8 +33,8 @@ def commits(
     count = (f"--max-count={most}",) if most else ()
     found = git.fields(
         vault, "log", "--topo-order", "--reverse", "-z", f"--format={_FORMAT}", "--encoding=UTF-8",
-        "--no-color", "--no-ext-diff", "--name-status", "-c", "-M", "-l1000",
-        "--relative", "--full-history", *count, revisions, "--", ":(icase)*.md",
+        "--no-color", "--no-ext-diff", "--name-status", "-c", "--combined-all-paths",
+        "-M", "-l1000", "--relative", "--full-history", *count, revisions, "--", ":(icase)*.md",
     )  # fmt: skip
     return parse(found)
 
@@ -56,9 +55,10 @@ def parse(fields: Iterator[bytes]) -> Iterator[Commit]:
 
 
 def _change(status: str, fields: Iterator[bytes], *, merge: bool) -> Change:
-    path = git.text(next(fields, b""))
     if merge:
-        return Change(_by_the_merge(status), path)
+        names = [git.text(name) for name in itertools.islice(fields, len(status) + 1)]
+        return _by_the_merge(status, names[:-1], names[-1] if names else "")
+    path = git.text(next(fields, b""))
     if status[0] == "R":
         return Change("renamed", git.text(next(fields, b"")), path, same=status == "R100")
     if status[0] == "A":
@@ -66,11 +66,16 @@ def _change(status: str, fields: Iterator[bytes], *, merge: bool) -> Change:
     return Change("deleted" if status[0] == "D" else "modified", path)
 
 
-def _by_the_merge(status: str) -> Literal["created", "deleted", "merged"]:
-    """What a merge did to a path, from one letter a parent: in none of them, or in all."""
-    if set(status) == {"A"}:
-        return "created"
-    return "deleted" if set(status) == {"D"} else "merged"
+def _by_the_merge(status: str, before: list[str], path: str) -> Change:
+    """What a merge did to a path, from a letter and a name for each parent.
+
+    It counts what none of them has: a name that is new to all, or one that is gone from all.
+    """
+    if set(status) == {"R"} and len(set(before)) == 1:
+        return Change("renamed", path, before[0], same=True)
+    if set(status) <= {"A", "R"}:
+        return Change("created", path)
+    return Change("deleted" if set(status) == {"D"} else "merged", path)
 
 
 def _commit(head: list[bytes], changes: tuple[Change, ...], *, merge: bool) -> Commit:

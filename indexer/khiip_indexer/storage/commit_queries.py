@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from khiip_indexer.storage.commits import ACTIVE
@@ -35,6 +35,11 @@ class Activity(NamedTuple):
     edits: int
     first: int
 
+    def plus(self, at: int, edits: int, since: int) -> Activity:
+        """This and some more edits, all of them at one time."""
+        more = (at,) * edits if at >= since else ()
+        return Activity(self.recent + more, self.edits + edits, min(self.first, at))
+
 
 def numbers_of(connection: sqlite3.Connection, hashes: Collection[str]) -> frozenset[int]:
     """The numbers of stored commits, by their hashes."""
@@ -44,14 +49,16 @@ def numbers_of(connection: sqlite3.Connection, hashes: Collection[str]) -> froze
     return frozenset(number for number, digest in rows if digest.hex() in hashes)
 
 
-def files_named(connection: sqlite3.Connection, text: str) -> set[int]:
-    """Files that are or were at a path that holds a text, in any case."""
+def files_named(
+    connection: sqlite3.Connection, text: str, is_note: Callable[[str], bool]
+) -> set[int]:
+    """Files that are or were at a path that holds a text, in any case, and is a note's."""
     rows = connection.execute(
-        "SELECT DISTINCT n.file FROM git_paths p JOIN git_names n ON n.path = p.id "
+        "SELECT n.file, p.path FROM git_paths p JOIN git_names n ON n.path = p.id "
         "WHERE instr(coalesce(p.folded, p.path), ?) > 0",
         (folded(text),),
     )
-    return {file for (file,) in rows}
+    return {file for file, path in rows if is_note(path)}
 
 
 def names_of(connection: sqlite3.Connection, files: Collection[int]) -> set[str]:
@@ -92,21 +99,49 @@ def commits_of(connection: sqlite3.Connection, numbers: Collection[int]) -> dict
 
 def activities(
     connection: sqlite3.Connection, since: int, gone: Collection[int] = ()
-) -> Iterator[tuple[int, str, Activity]]:
-    """(file, path now, activity) of every captured note that git knows, in one pass."""
+) -> Iterator[tuple[str, Activity]]:
+    """(path now, activity) of every captured note that git knows, in one pass."""
     rows = connection.execute(
-        "WITH active AS (SELECT file, COUNT(*) AS edits, MIN(at) AS first, "
-        "group_concat(CASE WHEN at >= ? THEN at END) AS recent FROM git_edits "
-        "WHERE operation IN (SELECT value FROM json_each(?)) "
-        'AND "commit" NOT IN (SELECT value FROM json_each(?)) GROUP BY file) '
-        "SELECT a.file, p.path, a.recent, a.edits, a.first FROM active a "
+        f"WITH active AS ({_ACTIVE} GROUP BY file) "  # noqa: S608
+        "SELECT p.path, a.recent, a.edits, a.first FROM active a "
         "JOIN git_paths p ON p.file = a.file JOIN captures c ON c.path = p.path "
         "WHERE p.state <> ?",
         (since, _json(ACTIVE), _json(gone), MOVED),
     )
-    for file, path, recent, edits, first in rows:
-        times = tuple(int(at) for at in recent.split(",")) if recent else ()
-        yield file, path, Activity(times, edits, first)
+    return ((path, _activity(*rest)) for path, *rest in rows)
+
+
+def activity_of(
+    connection: sqlite3.Connection, file: int, since: int, gone: Collection[int] = ()
+) -> Activity | None:
+    """One file's activity; None when it has none."""
+    found = connection.execute(
+        f"SELECT recent, edits, first FROM ({_ACTIVE} AND file = ? GROUP BY file)",  # noqa: S608
+        (since, _json(ACTIVE), _json(gone), file),
+    ).fetchone()
+    return _activity(*found) if found else None
+
+
+_ACTIVE = (
+    "SELECT file, COUNT(*) AS edits, MIN(at) AS first, "
+    "group_concat(CASE WHEN at >= ? THEN at END) AS recent FROM git_edits "
+    "WHERE operation IN (SELECT value FROM json_each(?)) "
+    'AND "commit" NOT IN (SELECT value FROM json_each(?))'
+)
+
+
+def _activity(recent: str | None, edits: int, first: int) -> Activity:
+    times = tuple(int(at) for at in str(recent).split(",")) if recent is not None else ()
+    return Activity(times, edits, first)
+
+
+def captured(connection: sqlite3.Connection, paths: Collection[str]) -> set[str]:
+    """Those of the paths at which a note is stored."""
+    rows = connection.execute(
+        "SELECT path FROM captures WHERE path IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(paths)),),
+    )
+    return {path for (path,) in rows}
 
 
 def journal_beside_git(connection: sqlite3.Connection) -> list[tuple[Edit, Owner | None]]:
