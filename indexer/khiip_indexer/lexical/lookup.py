@@ -1,31 +1,53 @@
-"""What a term is found in: reads of the full-text tables, each bounded; thin."""
+"""What terms are found in: reads of the full-text tables, each bounded; thin."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from khiip_indexer.lexical import match
-from khiip_indexer.lexical.terms import Term
 from khiip_indexer.lexical.weights import Weights
 
 Condition = tuple[str, list[object]]
 _PIECE = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One term to rank by: its MATCH string, its rarity, and how many notes it may bring.
+
+    Without `counts` it adds to BM25 only, and not to what a note holds of the query.
+    """
+
+    found_by: str
+    weight: float
+    most: int
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """BM25 of a note summed over the terms, higher is better, and the weight of those it holds."""
+
+    raw: float
+    held: float
+
+
 class Lookup:
-    """Reads for one search; `condition` is on `captures c` and holds for what `allowed` gives."""
+    """Reads for one search; `condition` is on `captures c` and holds for every row that is given.
+
+    Joins are written in the order in which they are to run: SQLite knows nothing of how few rows
+    a full-text table gives, and would rather go through all captures.
+    """
 
     def __init__(
         self, connection: sqlite3.Connection, condition: Condition, weights: Weights
     ) -> None:
         self._connection = connection
         self._condition, self._values = condition
-        columns = ", ".join(str(weight) for weight in weights.columns)
-        self._ranked = (
-            f"SELECT rowid, -bm25(words, {columns}) FROM words WHERE words MATCH ? "  # noqa: S608
-            "ORDER BY rowid DESC LIMIT ?"
-        )
+        self._bonus = weights.bonus
+        self._bm25 = f"-bm25(words, {', '.join(str(weight) for weight in weights.columns)})"
 
     def notes(self) -> int:
         """About how many notes there are."""
@@ -36,71 +58,77 @@ class Lookup:
         sql = "SELECT COUNT(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         return int(self._connection.execute(sql, (found_by, most + 1)).fetchone()[0])
 
-    def ranked(self, found_by: str, most: int) -> dict[int, float]:
-        """BM25 by row, higher is better; of more than `most` rows the newest."""
-        return dict(self._connection.execute(self._ranked, (found_by, most)).fetchall())
+    def ranked(self, asked: Sequence[Asked], whole: float, most: int) -> dict[int, Ranked]:
+        """The best `most` notes by BM25 and by the share of `whole` that they hold, best first.
+
+        Of a term that brings more notes than it may, the newest count.
+        """
+        if not asked:
+            return {}
+        values: list[object] = []
+        for each in asked:
+            values += [each.weight if each.counts else 0.0, each.found_by, each.most]
+        leg = (
+            f"SELECT * FROM (SELECT rowid AS row, {self._bm25} AS raw, ? AS held "  # noqa: S608
+            "FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)"
+        )
+        sql = (
+            "SELECT f.row, f.raw, f.held FROM (SELECT row, SUM(raw) AS raw, SUM(held) AS held "  # noqa: S608
+            f"FROM ({' UNION ALL '.join([leg] * len(asked))}) GROUP BY row) f "
+            f"CROSS JOIN captures c ON c.row = f.row WHERE {self._condition} "
+            "ORDER BY f.raw * (? + ? * f.held) DESC, f.row DESC LIMIT ?"
+        )
+        by_share = self._bonus / whole if whole else 0.0
+        given = (*values, *self._values, 1 - self._bonus, by_share, most)
+        rows = self._connection.execute(sql, given)
+        return {row: Ranked(raw, held) for row, raw, held in rows}
+
+    def let_in(self, found_by: str, most: int) -> list[int]:
+        """The newest rows that a MATCH string finds, without their BM25."""
+        sql = (
+            "SELECT c.row FROM words CROSS JOIN captures c ON c.row = words.rowid "  # noqa: S608
+            f"WHERE words MATCH ? AND {self._condition} ORDER BY words.rowid DESC LIMIT ?"
+        )
+        rows = self._connection.execute(sql, (found_by, *self._values, most))
+        return [row for (row,) in rows]
 
     def inside(self, text: str, most: int) -> list[int]:
-        """Rows that hold a folded text anywhere, also inside of words, and that are let in."""
+        """Rows that hold a folded text anywhere, also inside of words."""
         found, values = match.holds(text)
         grams = match.gram_match(text)
-        source = "texts t" if grams is None else "grams JOIN texts t ON t.row = grams.rowid"
+        source = "texts t" if grams is None else "grams CROSS JOIN texts t ON t.row = grams.rowid"
         first = "" if grams is None else "grams MATCH ? AND "
         sql = (
-            f"SELECT t.row FROM {source} JOIN captures c ON c.row = t.row "  # noqa: S608
+            f"SELECT t.row FROM {source} CROSS JOIN captures c ON c.row = t.row "  # noqa: S608
             f"WHERE {first}{found} AND {self._condition} LIMIT ?"
         )
         given = [] if grams is None else [grams]
         rows = self._connection.execute(sql, (*given, *values, *self._values, most))
         return [row for (row,) in rows]
 
-    def let_in(self, found_by: str, most: int) -> list[int]:
-        """Rows that a MATCH string finds and that are let in, without their BM25."""
-        sql = (
-            "SELECT c.row FROM words JOIN captures c ON c.row = words.rowid "  # noqa: S608
-            f"WHERE words MATCH ? AND {self._condition} LIMIT ?"
-        )
-        rows = self._connection.execute(sql, (found_by, *self._values, most))
-        return [row for (row,) in rows]
+    def holding(self, found_by: str, rows: Sequence[int]) -> set[int]:
+        """Which of these rows a MATCH string finds."""
+        sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
+        bounds = (min(rows, default=0), max(rows, default=0))
+        known = {row for (row,) in self._connection.execute(sql, (found_by, *bounds))}
+        return known.intersection(rows)
 
-    def allowed(self, rows: Iterable[int], most: int) -> list[int]:
-        """The first `most` of these rows that are let in, in their order."""
-        kept: list[int] = []
-        for piece in _pieces(list(rows)):
-            sql = (
-                f"SELECT c.row FROM captures c WHERE c.row IN ({_marks(piece)}) "  # noqa: S608
-                f"AND {self._condition}"
-            )
-            known = {row for (row,) in self._connection.execute(sql, (*piece, *self._values))}
-            kept += [row for row in piece if row in known]
-            if len(kept) >= most:
-                break
-        return kept[:most]
-
-    def titles(self, rows: Sequence[int]) -> dict[int, list[str]]:
-        """The title, aliases and file name of these rows, folded."""
-        found: dict[int, list[str]] = {}
-        for piece in _pieces(rows):
-            sql = f"SELECT row, title FROM texts WHERE row IN ({_marks(piece)})"  # noqa: S608
-            found |= {row: title.split("\n") for row, title in self._connection.execute(sql, piece)}
-        return found
-
-    def holding(self, text: str, rows: Sequence[int]) -> set[int]:
+    def saying(self, text: str, rows: Iterable[int]) -> set[int]:
         """Which of these rows hold a folded text as it stands."""
         found, values = match.holds(text)
         kept: set[int] = set()
-        for piece in _pieces(rows):
+        for piece in _pieces(list(rows)):
             sql = f"SELECT t.row FROM texts t WHERE t.row IN ({_marks(piece)}) AND {found}"  # noqa: S608
             kept |= {row for (row,) in self._connection.execute(sql, (*piece, *values))}
         return kept
 
-    def counted(self, terms: Iterable[Term], most: int) -> dict[Term, int]:
-        """How many notes hold each term as a word."""
-        return {
-            term: self.count(found_by, most)
-            for term in terms
-            if (found_by := match.word_match(term))
-        }
+    def titles(self, rows: Iterable[int]) -> Mapping[int, list[str]]:
+        """The title, aliases and file name of these rows, folded."""
+        found: dict[int, list[str]] = {}
+        for piece in _pieces(list(rows)):
+            sql = f"SELECT row, title FROM texts WHERE row IN ({_marks(piece)})"  # noqa: S608
+            found |= {row: title.split("\n") for row, title in self._connection.execute(sql, piece)}
+        return found
 
 
 def _pieces(rows: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from khiip_indexer.lexical import match
-from khiip_indexer.lexical.lookup import Condition, Lookup
+from khiip_indexer.lexical.lookup import Asked, Condition, Lookup, Ranked
 from khiip_indexer.lexical.terms import Term, Terms
 from khiip_indexer.lexical.weights import WEIGHTS, Weights
 
-# So many notes that hold every term are looked through for the whole query word by word.
-_LOOKED_THROUGH = 200
+# So many notes that hold every term are looked through for the whole query as it stands.
+_LOOKED_THROUGH = 100
 _EDGES = "\"'()[]{}<>,;:!?¿¡.…。、「」『』 "
-_NEARLY = 1 - 1e-9
+_NEARLY = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
     """How a note matches; `score` is in [0, 1], and `share` is how much of the query it holds.
 
-    `fts` when words match, `substring` when the text stands somewhere in it, if inside of words;
-    `title` when most of the query is in its title; `verbatim` when it holds the whole of a
-    sentence, or the query is its title.
+    `fts` when words match, `substring` when the text was also, or only, found as it stands,
+    inside of words too; `title` when most of the query is in its title; `verbatim` when it holds
+    the whole of a sentence, or the query is its title.
     """
 
     score: float
@@ -37,33 +37,46 @@ class LexicalHit:
 
 @dataclass(slots=True)
 class _Found:
-    """What is known so far: BM25 and share of the query by row, and rows found inside of words."""
+    """What is known so far: what words found, and what is held of the query inside of words."""
 
-    raw: dict[int, float] = field(default_factory=dict)
-    held: dict[int, float] = field(default_factory=dict)
-    inside: set[int] = field(default_factory=set)
-    terms: dict[int, set[Term]] = field(default_factory=dict)
-    whole: float = 0.0
+    ranked: dict[int, Ranked]
+    whole: float
+    inside: dict[int, float] = field(default_factory=dict)
 
-    def add(self, term: Term, rows: Mapping[int, float], weight: float) -> None:
-        for row, raw in rows.items():
-            self.raw[row] = self.raw.get(row, 0.0) + raw
-            self._hold(term, row, weight)
-
-    def add_inside(self, term: Term, rows: Iterable[int], weight: float) -> None:
+    def add_inside(self, rows: Iterable[int], weight: float) -> None:
         for row in rows:
-            self.inside.add(row)
-            if term not in self.terms.get(row, ()):
-                self._hold(term, row, weight)
-                if term.kind == "literal" and row in self.raw:
-                    self.raw[row] += weight  # it is what tells `C++` from `c`
+            self.inside[row] = self.inside.get(row, 0.0) + weight
 
-    def _hold(self, term: Term, row: int, weight: float) -> None:
-        self.held[row] = self.held.get(row, 0.0) + weight
-        self.terms.setdefault(row, set()).add(term)
+    def raw(self, row: int) -> float:
+        known = self.ranked.get(row)
+        return known.raw if known else 0.0
 
     def share(self, row: int) -> float:
-        return min(1.0, self.held.get(row, 0.0) / self.whole) if self.whole else 0.0
+        known = self.ranked.get(row)
+        held = max(known.held if known else 0.0, self.inside.get(row, 0.0))
+        return min(1.0, held / self.whole) if self.whole else 0.0
+
+    def is_full(self, row: int) -> bool:
+        return self.share(row) >= _NEARLY
+
+    @property
+    def rows(self) -> list[int]:
+        """Every row once: ranked ones in their order, then by what they hold inside of words."""
+        rest = [row for row in self.inside if row not in self.ranked]
+        return [*self.ranked, *sorted(rest, key=lambda row: (-self.inside[row], -row))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The terms that are ranked by, those that are left out or cut short, and how rare each is."""
+
+    used: tuple[Term, ...]
+    limited: tuple[Term, ...]
+    counts: Mapping[Term, int]
+    notes: int
+
+    def weight(self, term: Term) -> float:
+        return rarity(self.notes, self.counts.get(term, 0))
 
 
 class LexicalSearch:
@@ -74,121 +87,93 @@ class LexicalSearch:
         self._weights = weights
 
     def run(self, terms: Terms, condition: Condition, pool: int) -> dict[int, LexicalHit]:
-        """The best `pool` notes that hold any of the terms and fit the condition, by row.
+        """The best `pool` notes that hold any of the terms and fit the condition, best first.
 
         `condition` is on `captures c`, as `storage.conditions.where` gives it.
         """
         if not terms.items or pool < 1:
             return {}
         lookup = Lookup(self._connection, condition, self._weights)
-        found, limited = self._by_words(lookup, terms, pool)
-        rows = lookup.allowed(self._in_order(found), pool)
-        if len(rows) < pool:
-            for each in limited:
-                found.add(
-                    each, dict.fromkeys(lookup.let_in(match.word_match(each), pool), 1e-6), 0.0
-                )
-        self._by_substrings(lookup, terms, found, pool, enough=len(rows) >= pool)
+        plan = _plan(lookup, terms, self._weights.budget)
+        found = self._by_words(lookup, plan, pool)
+        self._fill(lookup, plan, found, pool)
+        self._inside(lookup, plan, terms, found, pool)
         verbatim = _verbatim(lookup, terms, found)
-        order = [*verbatim, *(row for row in self._in_order(found) if row not in verbatim)]
-        rows = lookup.allowed(_kept(terms, found, order), pool)
-        return self._hits(found, rows, verbatim, lookup.titles(rows))
+        scores = self._scores(found, _kept(lookup, terms, found), verbatim)
+        order = sorted(scores, key=lambda row: (row not in verbatim, -scores[row], -row))[:pool]
+        titles = lookup.titles(order)
+        return {
+            row: LexicalHit(
+                score=scores[row],
+                fts=row in found.ranked,
+                substring=row in found.inside or row in verbatim,
+                title=_in_title(terms, titles.get(row, []), self._weights.title_share),
+                verbatim=row in verbatim,
+                share=found.share(row),
+            )
+            for row in order
+        }
 
     def run_match(self, expression: str, condition: Condition, pool: int) -> dict[int, LexicalHit]:
         """The best `pool` notes for an FTS5 expression that `match.check_fts5` has let through."""
         lookup = Lookup(self._connection, condition, self._weights)
-        ranked = lookup.ranked(expression, self._weights.budget)
-        rows = lookup.allowed(sorted(ranked, key=lambda row: (-ranked[row], row)), pool)
-        best = max((ranked[row] for row in rows), default=0.0)
+        ranked = lookup.ranked([Asked(expression, 1.0, self._weights.budget)], 1.0, pool)
+        best = max((each.raw for each in ranked.values()), default=0.0)
         return {
-            row: LexicalHit(ranked[row] / best if best > 0 else 1.0, True, False, False, False)
-            for row in rows
+            row: LexicalHit(_part(each.raw, best), True, False, False, False)
+            for row, each in ranked.items()
         }
 
-    def _by_words(self, lookup: Lookup, terms: Terms, pool: int) -> tuple[_Found, list[Term]]:
-        """What the words find, rare ones first, and the terms that were not followed to their end.
-
-        Terms beyond the budget are left out: they say little, and ranking them costs the most.
-        """
+    def _by_words(self, lookup: Lookup, plan: _Plan, pool: int) -> _Found:
+        """What the words find, all terms at once."""
         budget = self._weights.budget
-        counts = lookup.counted(terms.strong, budget)
-        used, limited = _within(counts, budget)
-        notes = lookup.notes()
-        found = _Found()
-        for term in used:
-            weight = rarity(notes, counts[term])
-            found.whole += weight
-            if counts[term]:
-                found.add(term, lookup.ranked(match.word_match(term), budget), weight)
-        if len(used) == 1 and used[0] in limited and len(counts) > 1:
+        asked = [
+            Asked(match.word_match(term), plan.weight(term), budget)
+            for term in plan.used
+            if plan.counts[term]
+        ]
+        whole = sum(plan.weight(term) for term in plan.used)
+        if len(plan.counts) > 1 and plan.limited and len(plan.used) == 1:
             # All of them are everywhere: notes that hold all at once come first.
-            together = lookup.ranked(
-                match.all_of(match.word_match(term) for term in counts), budget
-            )
-            found.add(used[0], together, 0.0)
-        return found, limited
+            together = match.all_of(match.word_match(term) for term in plan.counts)
+            asked.append(Asked(together, 0.0, budget, counts=False))
+        return _Found(lookup.ranked(asked, whole, pool), whole)
 
-    def _by_substrings(
-        self, lookup: Lookup, terms: Terms, found: _Found, pool: int, *, enough: bool
-    ) -> None:
-        """What holds a term inside of words; short of enough hits, or where only that tells."""
-        notes = lookup.notes()
+    def _fill(self, lookup: Lookup, plan: _Plan, found: _Found, pool: int) -> None:
+        """Add notes for terms that were left out, where the others find too few."""
+        for term in plan.limited:
+            if len(found.ranked) >= pool:
+                return
+            for row in lookup.let_in(match.word_match(term), pool):
+                found.ranked.setdefault(row, Ranked(0.0, 0.0))
+
+    def _inside(self, lookup: Lookup, plan: _Plan, terms: Terms, found: _Found, pool: int) -> None:
+        """Add what holds a term inside of words: short of enough hits, or where only that tells."""
+        enough = len(found.ranked) >= pool
         for term in terms.strong:
-            if term.kind == "run" or (enough and term.kind != "literal"):
+            literal = term.kind == "literal"
+            if term.kind == "run" or (enough and not literal):
                 continue
-            if len(term.text) < match.GRAM and term.kind != "literal" and found.raw:
+            if len(term.text) < match.GRAM and not literal and found.ranked:
                 continue  # as words they were found, and looking into all texts is slow
             rows = lookup.inside(term.text, pool)
-            weight = rarity(notes, len(rows))
-            if term.kind == "literal":
-                found.whole += weight
-            found.add_inside(term, rows, weight)
+            if literal:
+                found.whole += rarity(plan.notes, len(rows))
+                _lift(found, rows, rarity(plan.notes, len(rows)))
+            found.add_inside(rows, rarity(plan.notes, len(rows)) if literal else plan.weight(term))
 
-    def _in_order(self, found: _Found) -> list[int]:
-        """Rows by their BM25 and share, best first; those found inside of words after them."""
-        scores = {row: raw * self._factor(found.share(row)) for row, raw in found.raw.items()}
-        rest = sorted(found.inside - scores.keys(), key=lambda row: (-found.share(row), -row))
-        return [*sorted(scores, key=lambda row: (-scores[row], -row)), *rest]
+    def _scores(
+        self, found: _Found, rows: list[int], verbatim: Collection[int]
+    ) -> dict[int, float]:
+        best = max((found.raw(row) for row in rows), default=0.0)
+        ceiling = self._weights.below_verbatim if verbatim else 1.0
+        scores = {row: min(ceiling, self._score(found, row, best)) for row in rows}
+        return scores | dict.fromkeys(verbatim, 1.0)
 
-    def _factor(self, share: float) -> float:
-        return 1 - self._weights.bonus + self._weights.bonus * share
-
-    def _hits(
-        self,
-        found: _Found,
-        rows: Iterable[int],
-        verbatim: Mapping[int, None],
-        titles: Mapping[int, list[str]],
-    ) -> dict[int, LexicalHit]:
-        rows = list(rows)
-        best = max((found.raw.get(row, 0.0) for row in rows), default=0.0)
-        ceiling = self._weights.below_verbatim if any(row in verbatim for row in rows) else 1.0
-        hits: dict[int, LexicalHit] = {}
-        for row in rows:
-            share = found.share(row)
-            raw = found.raw.get(row)
-            part = self._weights.substring if raw is None else _part(raw, best)
-            score = 1.0 if row in verbatim else min(ceiling, part * self._factor(share))
-            hits[row] = LexicalHit(
-                score=score,
-                fts=raw is not None,
-                substring=row in found.inside or row in verbatim,
-                title=self._in_title(found, row, titles.get(row, [])),
-                verbatim=row in verbatim,
-                share=share,
-            )
-        return dict(sorted(hits.items(), key=lambda item: (-item[1].verbatim, -item[1].score)))
-
-    def _in_title(self, found: _Found, row: int, lines: list[str]) -> bool:
-        held = found.terms.get(row, set())
-        words = {word for line in lines for word in line.split()}
-        text = "\n".join(lines)
-        there = sum(term.text in words or term.text in text for term in held)
-        return bool(held) and there / len(held) >= self._weights.title_share
-
-
-def _part(raw: float, best: float) -> float:
-    return raw / best if best > 0 else 1.0
+    def _score(self, found: _Found, row: int, best: float) -> float:
+        known = found.ranked.get(row)
+        part = self._weights.substring if known is None else _part(known.raw, best)
+        return part * (1 - self._weights.bonus + self._weights.bonus * found.share(row))
 
 
 def rarity(notes: int, holding: int) -> float:
@@ -197,36 +182,70 @@ def rarity(notes: int, holding: int) -> float:
     return math.log1p((notes - holding + 0.5) / (holding + 0.5))
 
 
-def _within(counts: Mapping[Term, int], budget: int) -> tuple[list[Term], list[Term]]:
-    """The rarest terms that the budget pays for, at least one; and those that it cuts short."""
+def _part(raw: float, best: float) -> float:
+    return max(0.0, raw / best) if best > 0 else 1.0
+
+
+def _lift(found: _Found, rows: Iterable[int], weight: float) -> None:
+    """Let a literal add to what words gave: it is what tells `C++` from `c`."""
+    for row in rows:
+        known = found.ranked.get(row)
+        if known is not None:
+            found.ranked[row] = Ranked(known.raw + weight, known.held + weight)
+
+
+def _plan(lookup: Lookup, terms: Terms, budget: int) -> _Plan:
+    """Rank by the rarest terms that the budget pays for, at least one that is there.
+
+    What goes beyond is left out: it says little, and ranking it costs the most.
+    """
+    counts = {
+        term: lookup.count(found_by, budget)
+        for term in terms.strong
+        if (found_by := match.word_match(term))
+    }
     used: list[Term] = []
     spent = 0
     for term in sorted(counts, key=lambda term: counts[term]):
-        if used and spent + counts[term] > budget and counts[used[-1]]:
+        if spent and spent + counts[term] > budget:
             break
         used.append(term)
         spent += counts[term]
-    limited = [term for term in counts if term not in used or counts[term] > budget]
-    return used, limited
+    limited = tuple(term for term in counts if term not in used or counts[term] > budget)
+    return _Plan(tuple(used), limited, counts, lookup.notes())
 
 
-def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> dict[int, None]:
-    """Rows that hold the whole query as a sentence, or have it as their title; newest first."""
+def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> set[int]:
+    """Rows that hold the whole query as a sentence, or have it as their title."""
     text = terms.text.strip(_EDGES)
-    full = [row for row in found.held if found.share(row) >= _NEARLY]
+    full = [row for row in found.rows if found.is_full(row)]
     if not text or not full:
-        return {}
-    full.sort(key=lambda row: -found.raw.get(row, 0.0))
+        return set()
     looked = full[:_LOOKED_THROUGH]
     rows = {row for row, lines in lookup.titles(looked).items() if text in lines}
     if terms.sentence:
         many = len(full) > len(looked)
-        rows.update(lookup.inside(text, _LOOKED_THROUGH) if many else lookup.holding(text, looked))
-    return dict.fromkeys(sorted(rows, key=lambda row: (-found.raw.get(row, 0.0), -row)))
+        rows |= set(lookup.inside(text, len(looked))) if many else lookup.saying(text, looked)
+    return rows
 
 
-def _kept(terms: Terms, found: _Found, order: list[int]) -> list[int]:
-    """All rows, or where some hold every term those with the needed ones."""
-    if not terms.needed or not any(found.share(row) >= _NEARLY for row in order):
-        return order
-    return [row for row in order if terms.needed <= found.terms.get(row, set())]
+def _kept(lookup: Lookup, terms: Terms, found: _Found) -> list[int]:
+    """All rows; or where some hold every term, those with the needed ones."""
+    rows = found.rows
+    if not terms.needed or not any(found.is_full(row) for row in rows):
+        return rows
+    kept = set(rows)
+    for term in terms.needed:
+        found_by = match.word_match(term)
+        kept &= lookup.holding(found_by, rows) if found_by else lookup.saying(term.text, rows)
+    return [row for row in rows if row in kept]
+
+
+def _in_title(terms: Terms, lines: list[str], least: float) -> bool:
+    text = "\n".join(lines)
+    words = text.split()
+    there = sum(
+        term.text in text or any(len(word) > 3 and term.text.startswith(word) for word in words)
+        for term in terms.strong
+    )
+    return there >= max(1.0, least * len(terms.strong))
