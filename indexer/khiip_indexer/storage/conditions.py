@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from khiip_indexer.lexical.match import phrase_condition
 from khiip_indexer.records import Filters
 from khiip_indexer.storage.facets import folded, folded_author, folded_tag, property_value
 
@@ -96,13 +97,8 @@ def _phrases(filters: Filters) -> Iterator[Condition]:
         yield phrase_condition(phrase)
     for phrase in filters.not_phrases:
         part, values = phrase_condition(phrase)
-        yield f"NOT ({part})", values
-
-
-def phrase_condition(phrase: str) -> Condition:
-    """A condition on `c.row`: the phrase stands in the title, a heading or the text."""
-    holds = " OR ".join(f"instr({column}, ?)" for column in ("title", "headings", "body"))
-    return f"c.row IN (SELECT row FROM texts WHERE {holds})", [folded(phrase)] * 3  # noqa: S608
+        if values:  # a phrase of nothing is in every note, and leaves none out
+            yield f"NOT ({part})", values
 
 
 def _in_rows(rows: Condition, *, negative: bool = False) -> Condition:
