@@ -1,17 +1,18 @@
-"""The rows of the access log: counted once, folded when they are many, renamed. Plain SQL."""
+"""The rows of the access log: counted once, folded when many, renamed, merged. Plain SQL."""
 
 from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # Of each capture and device the newest accesses are kept one by one, older ones as a number.
 KEEP = 50
 _FOLD_AT = 2 * KEEP
 
-# (id, at, device) names one access, here and among those that are merged from elsewhere.
+# (id, at, device) names one access, here and among those that are merged from elsewhere. What a
+# device has folded is all that it counted until then: none of its single accesses is as old.
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS accesses (
@@ -29,10 +30,22 @@ CREATE TABLE IF NOT EXISTS folded (
 ) WITHOUT ROWID;
 """
 
-ADD_FOLDED = (
+_ADD_FOLDED = (
     "INSERT INTO folded (id, device, count, until) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
     "SET count = count + excluded.count, until = MAX(until, excluded.until)"
 )
+
+# A device's numbers only grow, so that of two states of one the larger holds the other.
+_MERGE_FOLDED = (
+    "INSERT INTO folded (id, device, count, until) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
+    "SET count = MAX(count, excluded.count), until = MAX(until, excluded.until) "
+    "WHERE excluded.count > count OR excluded.until > until"
+)
+_MERGE_SINGLE = (
+    "INSERT OR IGNORE INTO accesses (id, at, device) SELECT ?1, ?2, ?3 WHERE NOT EXISTS "
+    "(SELECT 1 FROM folded WHERE id = ?1 AND device = ?3 AND until >= ?2)"
+)
+_DROP_FOLDED = "DELETE FROM accesses WHERE id = ? AND device = ? AND at <= ?"
 
 Renames = Sequence[tuple[str, str]]
 
@@ -45,8 +58,29 @@ class Tally:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One access of a capture on a device at a moment (milliseconds since 1970).
+
+    With a `count`, it is so many accesses, the last of them at that moment.
+    """
+
+    id: str
+    device: str
+    at: int
+    count: int | None = None
+
+
 def insert(connection: sqlite3.Connection, capture_id: str, at: int, device: str) -> None:
-    """Two accesses in one millisecond are two: the second one takes the next free moment."""
+    """Count one access of this device.
+
+    Two in one millisecond are two: the second one takes the next free moment. One that a clock
+    set back would put among the folded ones comes just behind them.
+    """
+    folded = connection.execute(
+        "SELECT until FROM folded WHERE id = ? AND device = ?", (capture_id, device)
+    ).fetchone()
+    at = max(at, folded[0] + 1) if folded else at
     sql = "INSERT OR IGNORE INTO accesses VALUES (?, ?, ?)"
     while connection.execute(sql, (capture_id, at, device)).rowcount == 0:
         at += 1
@@ -69,7 +103,7 @@ def fold(connection: sqlite3.Connection, capture_id: str, device: str) -> None:
         f"DELETE FROM accesses WHERE {whose} AND at <= ?",  # noqa: S608
         (capture_id, device, until),
     ).rowcount
-    connection.execute(ADD_FOLDED, (capture_id, device, gone, until))
+    connection.execute(_ADD_FOLDED, (capture_id, device, gone, until))
 
 
 def tallies(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> dict[str, Tally]:
@@ -91,32 +125,62 @@ def times(connection: sqlite3.Connection, capture_id: str) -> list[int]:
     return [at for (at,) in rows]
 
 
+def entries(connection: sqlite3.Connection) -> list[Entry]:
+    """Everything that is known, by capture, device and moment."""
+    rows = connection.execute(
+        "SELECT id, device, at, NULL FROM accesses "
+        "UNION ALL SELECT id, device, until, count FROM folded ORDER BY 1, 2, 3"
+    )
+    return [Entry(*row) for row in rows]
+
+
+def merge(connection: sqlite3.Connection, found: Iterable[Entry]) -> int:
+    """Take in what is known elsewhere, in any order; gives how many entries told something new.
+
+    However often and in whatever order, the outcome is the same: single accesses are told apart
+    by their name, and of a device's folded ones the larger number counts.
+    """
+    return sum(_merge_one(connection, entry) for entry in found)
+
+
+def _merge_one(connection: sqlite3.Connection, entry: Entry) -> int:
+    if entry.count is None:
+        return connection.execute(_MERGE_SINGLE, (entry.id, entry.at, entry.device)).rowcount
+    values = (entry.id, entry.device, entry.count, entry.at)
+    changed = connection.execute(_MERGE_FOLDED, values).rowcount
+    connection.execute(_DROP_FOLDED, (entry.id, entry.device, entry.at))
+    return changed
+
+
 def rename(connection: sqlite3.Connection, pairs: Renames) -> None:
-    """All at once, so that two captures may swap their ids."""
-    taken: list[tuple[str, list[tuple[int, str]], list[tuple[str, int, int]]]] = []
+    """All at once, so that two captures may swap their ids.
+
+    What is known of a new id already is merged: another device may have renamed it before.
+    """
+    taken: list[Entry] = []
     for old, new in pairs:
-        accesses = connection.execute(
-            "SELECT at, device FROM accesses WHERE id = ?", (old,)
-        ).fetchall()
-        folded = connection.execute(
-            "SELECT device, count, until FROM folded WHERE id = ?", (old,)
-        ).fetchall()
-        taken.append((new, accesses, folded))
+        known = connection.execute(
+            "SELECT ?2, device, at, NULL FROM accesses WHERE id = ?1 "
+            "UNION ALL SELECT ?2, device, until, count FROM folded WHERE id = ?1",
+            (old, new),
+        )
+        taken += [Entry(*row) for row in known]
         connection.execute("DELETE FROM accesses WHERE id = ?", (old,))
         connection.execute("DELETE FROM folded WHERE id = ?", (old,))
-    for new, accesses, folded in taken:
-        for at, device in accesses:
-            insert(connection, new, at, device)
-        for device, count, until in folded:
-            connection.execute(ADD_FOLDED, (new, device, count, until))
+    merge(connection, taken)
 
 
-def device(connection: sqlite3.Connection) -> str:
-    """A name for this file's own accesses, drawn once."""
-    known = meta(connection, "device")
-    if known is None:
+def device(connection: sqlite3.Connection, file: int) -> str:
+    """A name for this file's own accesses, drawn once; `file` is its inode (0: not known).
+
+    A copy of the file is another device from then on: both go on counting, and can be merged.
+    """
+    known, its = meta(connection, "device"), meta(connection, "device_file")
+    if known is None or (its not in (None, str(file)) and file):
         known = secrets.token_hex(8)
         put_meta(connection, "device", known)
+    if file and its != str(file):
+        put_meta(connection, "device_file", str(file))
     return known
 
 

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from khiip_indexer.storage import access_rows as rows
 from khiip_indexer.storage import atomic
-from khiip_indexer.storage.access_rows import Renames, Tally
+from khiip_indexer.storage.access_rows import Entry, Renames, Tally
 from khiip_indexer.storage.database import (
     CORRUPT,
     connect,
@@ -34,6 +34,9 @@ class AccessLog:
 
     A file that SQLite cannot read is set aside as `access.sqlite.corrupt`, and what can be read
     of it is taken over. StorageError where the folder cannot be written or read.
+
+    A log that came with a copied folder is kept, whichever vault it was of: what was read is the
+    user's, ids that no note has harm nothing, and few notes of two vaults have the same id.
     """
 
     def __init__(self, state: Path) -> None:
@@ -46,7 +49,7 @@ class AccessLog:
         moment = time.time_ns() // 1_000_000 if at is None else at
 
         def count(connection: sqlite3.Connection) -> None:
-            device = rows.device(connection)
+            device = rows.device(connection, self._path.stat().st_ino)
             for capture_id in ids:
                 rows.insert(connection, capture_id, moment, device)
                 rows.fold(connection, capture_id, device)
@@ -74,6 +77,19 @@ class AccessLog:
             return rows.times(connection, capture_id)
 
         return self._read(select, [])
+
+    def entries(self) -> list[Entry]:
+        """Everything that is known, by capture, device and moment."""
+        return self._read(rows.entries, [])
+
+    def merge(self, found: Sequence[Entry]) -> int:
+        """Take in entries of this or other devices; gives how many told something new.
+
+        One transaction: all of them or, where writing fails, none.
+        """
+        told: list[int] = []
+        self._write(lambda connection: told.append(rows.merge(connection, found)))
+        return told[-1]
 
     def follow(self, source: str, batches: Sequence[tuple[int, Renames]]) -> None:
         """Let accesses follow captures to their new ids: numbered batches of (old, new).
@@ -159,12 +175,16 @@ def _renew(path: Path) -> None:
             if (file := path.with_name(path.name + suffix)).exists():
                 file.replace(path.with_name(aside.name + suffix))
     with closing(_opened(path, "rwc")) as connection, _transaction(connection):
-        for capture_id, at, device in _rows(aside, "SELECT id, at, device FROM accesses"):
-            connection.execute(
-                "INSERT OR IGNORE INTO accesses VALUES (?, ?, ?)", (capture_id, at, device)
-            )
-        for row in _rows(aside, "SELECT id, device, count, until FROM folded"):
-            connection.execute(rows.ADD_FOLDED, row)
+        rows.merge(connection, _saved(aside))
+
+
+def _saved(aside: Path) -> Iterator[Entry]:
+    for select in (
+        "SELECT id, device, until, count FROM folded",
+        "SELECT id, device, at, NULL FROM accesses",
+    ):
+        for row in _rows(aside, select):
+            yield Entry(*row)
 
 
 def _is_whole(path: Path) -> bool:
@@ -182,7 +202,7 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _rows(path: Path, sql: str) -> Iterator[tuple[object, ...]]:
+def _rows(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     try:
         with closing(connect(path, "ro")) as connection:
             yield from connection.execute(sql)

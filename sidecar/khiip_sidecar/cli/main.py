@@ -27,6 +27,7 @@ COMMANDS = {
     "status": "status",
     "doctor": "doctor",
     "eval": "eval",
+    "access": "access",
     "auth": "auth",
     "serve": "serve",
     "service": "service",
