@@ -18,6 +18,7 @@ from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, Recal
 from khiip_sidecar.wire import params as wire_params
 from khiip_sidecar.wire import views as wire_views
 from khiip_sidecar.wire.encode import Json
+from khiip_sidecar.wire.operators import expand
 from khiip_sidecar.wire.parse import Given, parse
 
 Values = Mapping[str, Any]
@@ -40,8 +41,8 @@ class Operations:
         self._address = address or (settings.host, settings.port)
 
     def recall(self, params: Given) -> Json:
-        """Search by meaning."""
-        said = self._parsed(wire_params.RECALL, params)
+        """Search by meaning; what the query says in operators counts as parameters."""
+        said = self._parsed(wire_params.RECALL, expand(params, self._now()))
         result = self._service.recall(
             RecallRequest(
                 query=said["query"],
