@@ -86,7 +86,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Stretches that can be folded each for itself: a character with what is joined to it."""
     start = 0
     for at in range(1, len(text)):
-        if not _joins(text[at]):
+        if not joins(text[at]):
             yield start, at
             start = at
     if text:
@@ -94,7 +94,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _joins(char: str) -> bool:
+def joins(char: str) -> bool:
     """Whether a character may melt into the one before it when a text is normalised."""
     if char.isascii():
         return False

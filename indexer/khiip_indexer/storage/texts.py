@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from khiip_indexer.lexical.stems import TOKENIZER
+
 if TYPE_CHECKING:
     from khiip_indexer.lexical.document import Texts
 
@@ -50,7 +52,7 @@ SELECT row, title, headings, tags, author, COALESCE(cut, body) AS body FROM text
 
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     {_NAMES}, content = 'worded', content_rowid = 'row',
-    tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+    tokenize = "{TOKENIZER}"
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS grams USING fts5 (
     {_NAMES}, content = 'texts', content_rowid = 'row',
