@@ -2,20 +2,20 @@
 # Prints where Chromium is; installs Debian's package when it is missing and that is possible.
 set -eu
 
+if [ -n "${CHROMIUM:-}" ]; then
+  command -v "$CHROMIUM" && exit 0
+  echo "CHROMIUM names '$CHROMIUM', and there is no such program." >&2
+  exit 1
+fi
+
 found() {
-  for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable; do
-    [ -n "$name" ] || continue
+  for name in chromium chromium-browser google-chrome google-chrome-stable; do
     command -v "$name" && return 0
   done
   return 1
 }
 
 if found; then exit 0; fi
-
-if [ -n "${CHROMIUM:-}" ]; then
-  echo "CHROMIUM names '$CHROMIUM', and there is no such program." >&2
-  exit 1
-fi
 
 if [ "$(id -u)" = 0 ] && [ -e /etc/debian_version ]; then
   echo "Chromium is missing: installing Debian's package." >&2

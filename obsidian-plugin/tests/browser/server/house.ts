@@ -21,6 +21,8 @@ export interface HouseParts {
   /** Folders that the plugin may read by Node, beside the vault. */
   readable: string[];
   theme: "light" | "dark";
+  /** Another script in place of the built plugin. */
+  main: string | null;
 }
 
 interface Proxied {
@@ -172,7 +174,7 @@ export class House {
       listed: listed(vault),
       config: fs.existsSync(config) ? (JSON.parse(read(config)) as object) : {},
       manifest: JSON.parse(read(path.join(PLUGIN, "manifest.json"))) as object,
-      main: read(path.join(PLUGIN, "main.js")),
+      main: this.parts.main ?? read(path.join(PLUGIN, "main.js")),
       base: vault,
       ...{ mobile, noSecrets, secrets, env },
     };

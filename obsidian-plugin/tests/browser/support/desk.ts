@@ -1,0 +1,277 @@
+/** One Obsidian on a screen, with everything around it that a test may want to turn. */
+import fs from "node:fs";
+import path from "node:path";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from "playwright-core";
+import { expect, inject } from "vitest";
+import { Gateway, type Fake } from "../server/gateway";
+import { House, PLUGIN, type HouseParts } from "../server/house";
+import type { Desk as PageDesk } from "../obsidian/boot";
+import { axeProblems } from "./axe";
+import { environment } from "./sidecar";
+
+export const SHOTS = path.join(PLUGIN, ".shots");
+
+export interface DeskParts extends Partial<Omit<HouseParts, "vault" | "theme">> {
+  theme?: "light" | "dark";
+  /** Of the side pane, in pixels. */
+  side?: number;
+  width?: number;
+  height?: number;
+  /** The first to be asked; what they leave goes to the real sidecar. */
+  fakes?: Fake[];
+  /** Ask no real sidecar at all. */
+  alone?: boolean;
+  vault?: string;
+  /** Leave `.khiip/sidecar.json` as it is, and not name the gateway there. */
+  direct?: boolean;
+  reducedMotion?: boolean;
+}
+
+export interface Seen {
+  path: string | null;
+  line: number | null;
+  text: string | null;
+  tabs: number;
+  made: string[];
+  listeners: number;
+}
+
+declare global {
+  interface Window {
+    desk: PageDesk;
+  }
+}
+
+let browser: Promise<Browser> | null = null;
+
+function connect(): Promise<Browser> {
+  browser ??= chromium.connect(inject("shared").browser);
+  return browser;
+}
+
+/** What `serve` would have left in the vault, but for the gateway's address. */
+function announcement(vault: string, url: string): string | null {
+  const file = path.join(vault, ".khiip/sidecar.json");
+  if (!fs.existsSync(file)) return null;
+  const said = JSON.parse(fs.readFileSync(file, "utf8")) as object;
+  return JSON.stringify({ ...said, url });
+}
+
+export class Desk {
+  /** Errors of the console and of promises; empty at the end, or the test fails. */
+  readonly faults: string[] = [];
+
+  private constructor(
+    readonly house: House,
+    readonly gateway: Gateway,
+    private readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  static async open(parts: DeskParts = {}): Promise<Desk> {
+    const shared = inject("shared");
+    const vault = parts.vault ?? shared.place.vault;
+    const gateway = new Gateway(parts.alone ? null : shared.sidecar);
+    gateway.fakes = [...(parts.fakes ?? [])];
+    await gateway.up();
+    const announced = parts.direct
+      ? {}
+      : { ".khiip/sidecar.json": announcement(vault, gateway.url) };
+    const house = new House({
+      data: null,
+      mobile: false,
+      noSecrets: false,
+      secrets: {},
+      env: environment(shared.place),
+      readable: [shared.place.folder, path.dirname(shared.program)],
+      theme: "light",
+      main: null,
+      ...parts,
+      vault,
+      overlay: { ...announced, ...parts.overlay },
+    });
+    await house.open();
+    const size = { width: parts.width ?? 1100, height: parts.height ?? 760 };
+    const context = await (
+      await connect()
+    ).newContext({
+      viewport: size,
+      hasTouch: parts.mobile ?? false,
+      reducedMotion: parts.reducedMotion ? "reduce" : "no-preference",
+      colorScheme: parts.theme ?? "light",
+      locale: "en-GB",
+    });
+    const desk = new Desk(house, gateway, context, await context.newPage());
+    desk.listen();
+    await desk.start(parts.side);
+    return desk;
+  }
+
+  private listen(): void {
+    this.page.on("pageerror", (error) =>
+      this.faults.push(`thrown: ${error.stack ?? error.message}`),
+    );
+    this.page.on("console", (message) => {
+      if (message.type() !== "error" && message.type() !== "warning") return;
+      // Chromium itself notes each request that fails; the gateway does so on purpose.
+      const own = message.text().startsWith("Failed to load resource");
+      if (own && message.location().url.startsWith(this.gateway.url)) return;
+      this.faults.push(`console: ${message.text()} (${message.location().url})`);
+    });
+  }
+
+  private async start(side = 400): Promise<void> {
+    await this.page.goto(this.house.url);
+    await this.page.evaluate((width) => {
+      document.body.style.setProperty("--side-width", `${String(width)}px`);
+    }, side);
+    await this.page.locator("body[data-started]").waitFor();
+  }
+
+  /** Close Obsidian and open it again: settings, layout and local storage stay. */
+  async restart(): Promise<void> {
+    await this.page.waitForTimeout(250); // the layout is kept a moment after it changed
+    await this.start();
+  }
+
+  /** Run a command by its id, without the plugin's prefix. */
+  async command(id: string): Promise<void> {
+    const ran = await this.page.evaluate((name) => window.desk.run(name), `khiip:${id}`);
+    expect(ran, `the command ${id} can run`).toBe(true);
+  }
+
+  get box(): Locator {
+    return this.page.getByRole("searchbox", { name: "Search your notes" });
+  }
+
+  get results(): Locator {
+    return this.page.getByRole("listbox", { name: "Results" });
+  }
+
+  get hits(): Locator {
+    return this.results.getByRole("option");
+  }
+
+  get chosen(): Locator {
+    return this.results.locator('[role=option][aria-selected="true"]');
+  }
+
+  /** The pane, open and with the focus in its box. */
+  async pane(): Promise<void> {
+    await this.command("open-search");
+    await this.box.waitFor();
+    await this.box.focus();
+  }
+
+  /** Search as a person does, and wait for the first hit. */
+  async search(text: string): Promise<void> {
+    await this.box.fill("");
+    await this.box.pressSequentially(text);
+    await this.hits.first().waitFor();
+    await this.quiet();
+  }
+
+  /** Wait until nothing was asked for half a second. */
+  async quiet(ms = 450): Promise<void> {
+    let count = -1;
+    while (count !== this.gateway.log.length) {
+      count = this.gateway.log.length;
+      await this.page.waitForTimeout(ms);
+    }
+  }
+
+  async openNote(note: string, mode: "source" | "preview" = "source"): Promise<void> {
+    await this.page.evaluate(([name, how]) => window.desk.openNote(name, how), [
+      note,
+      mode,
+    ] as const);
+  }
+
+  seen(): Promise<Seen> {
+    return this.page.evaluate(() => window.desk.seen() as Seen);
+  }
+
+  async settings(): Promise<Locator> {
+    await this.page.evaluate(() => {
+      window.desk.openSettings();
+    });
+    return this.page.locator(".vertical-tab-content");
+  }
+
+  /** The row of a setting. */
+  setting(name: string): Locator {
+    const title = this.page.locator(".setting-item-name", { hasText: new RegExp(`^${name}$`) });
+    return this.page.locator(".setting-item", { has: title });
+  }
+
+  get status(): Locator {
+    return this.page.locator(".status-bar .plugin-khiip").first();
+  }
+
+  /** Everything that is said aloud or stands as a state: alerts and status lines. */
+  get said(): Locator {
+    return this.page.locator("[role=alert], [role=status]");
+  }
+
+  /** Nothing that axe minds within the plugin's own markup. */
+  async accessible(within = ".workspace-leaf-content[data-type^=khiip]"): Promise<void> {
+    expect(await axeProblems(this.page, within)).toEqual([]);
+  }
+
+  async shot(name: string): Promise<void> {
+    fs.mkdirSync(SHOTS, { recursive: true });
+    await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
+  }
+
+  /** Queries that were searched for, in order. */
+  queries(): string[] {
+    const lines = this.gateway.asked("/api/v1/recall");
+    return lines.map((line) => line.params.get("query") ?? line.params.get("q") ?? "");
+  }
+
+  /** Close everything; what went wrong meanwhile fails the test. */
+  async close(): Promise<void> {
+    await this.context.close();
+    await this.house.close();
+    await this.gateway.down();
+    expect(this.faults).toEqual([]);
+    expect(this.house.written).toEqual([]);
+  }
+}
+
+/** Run a test at a desk that is cleared afterwards, whatever happened. */
+export async function at(parts: DeskParts, run: (desk: Desk) => Promise<void>): Promise<void> {
+  const desk = await Desk.open(parts);
+  let failure: unknown = null;
+  try {
+    await run(desk);
+  } catch (error) {
+    failure = error;
+    await desk
+      .shot(`failed-${slug(expect.getState().currentTestName ?? "test")}`)
+      .catch(() => null);
+  }
+  if (failure === null) await desk.close();
+  else {
+    await desk.close().catch(() => null);
+    throw withFaults(failure, desk.faults);
+  }
+}
+
+function withFaults(failure: unknown, faults: string[]): unknown {
+  if (failure instanceof Error && faults.length) failure.message += `\n${faults.join("\n")}`;
+  return failure;
+}
+
+function slug(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 80);
+}
