@@ -57,7 +57,7 @@ def test_facts_of_a_note_are_its_own(make: MakeHouse) -> None:
     house = make(
         {
             "a.md": note("[[X]]", created="2026-01-03", layer="warning", importance=0.9),
-            "b.md": note("[[X]]", created="2026-02-03", pinned="true"),
+            "b.md": note("[[X]]", created="2026-02-03", pinned="true", updated="2026-03-03"),
         }
     )
     facts = reader(house).facts(ALL)
@@ -69,6 +69,7 @@ def test_facts_of_a_note_are_its_own(make: MakeHouse) -> None:
     assert np.isnan(facts.importance[places[1]])
     assert facts.pinned[places].tolist() == [False, True]
     assert facts.recorded[places].tolist() == [1_767_398_400, 1_770_076_800]
+    assert facts.modified[places[1]] == 1_772_496_000
 
 
 def test_archived_and_replaced_notes_count_only_when_asked_for(make: MakeHouse) -> None:

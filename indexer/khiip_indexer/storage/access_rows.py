@@ -109,12 +109,15 @@ def fold(connection: sqlite3.Connection, capture_id: str, device: str) -> None:
 def tallies(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> dict[str, Tally]:
     """Counts and last moments by id, of the rows that `where` (on `id`) lets in."""
     rows = connection.execute(
-        "SELECT id, SUM(count), MAX(until) FROM ("  # noqa: S608
-        f"SELECT id, 1 AS count, at AS until FROM accesses {where} "
-        f"UNION ALL SELECT id, count, until FROM folded {where}) GROUP BY id",
+        f"SELECT id, COUNT(*), MAX(at) FROM accesses {where} GROUP BY id",  # noqa: S608
         values,
     )
-    return {capture_id: Tally(count, last) for capture_id, count, last in rows}
+    found = {capture_id: Tally(count, last) for capture_id, count, last in rows}
+    folded = connection.execute(f"SELECT id, count, until FROM folded {where}", values)  # noqa: S608
+    for capture_id, count, until in folded:
+        known = found.get(capture_id, Tally(0, until))
+        found[capture_id] = Tally(known.count + count, max(known.last, until))
+    return found
 
 
 def times(connection: sqlite3.Connection, capture_id: str) -> list[int]:

@@ -22,6 +22,7 @@ from khiip_indexer.storage.database import (
     reading_mode,
     translated,
 )
+from khiip_indexer.storage.memo import Memo
 
 ACCESS_FILE = "access.sqlite"
 T = TypeVar("T")
@@ -43,6 +44,7 @@ class AccessLog:
         self._path = state / ACCESS_FILE
         self._guard = threading.RLock()
         self._connections: dict[bool, sqlite3.Connection] = {}
+        self._memo = Memo()
 
     def record(self, ids: Sequence[str], at: int | None = None) -> None:
         """Count one access for each of these captures, `at` milliseconds since 1970 (now)."""
@@ -58,11 +60,14 @@ class AccessLog:
             self._write(count)
 
     def tallies(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
-        """What was read, by id, of these captures or of all; one never read is not in it."""
+        """What was read, by id, of these captures or of all; one never read is not in it.
+
+        The answer for all is kept until the next access: do not change it.
+        """
 
         def select(connection: sqlite3.Connection) -> dict[str, Tally]:
             if ids is None:
-                return rows.tallies(connection, "", ())
+                return self._memo.get(connection, "all", lambda: rows.tallies(connection, "", ()))
             found: dict[str, Tally] = {}
             for capture_id in ids:
                 found |= rows.tallies(connection, "WHERE id = ?1", (capture_id,))
@@ -115,6 +120,7 @@ class AccessLog:
             for connection in self._connections.values():
                 connection.close()
             self._connections.clear()
+            self._memo = Memo()  # what it kept is of these connections
 
     def _write(self, change: Callable[[sqlite3.Connection], None]) -> None:
         def whole(connection: sqlite3.Connection) -> None:
@@ -124,7 +130,11 @@ class AccessLog:
         self._attempt(whole, write=True)
 
     def _read(self, select: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        return self._attempt(select, write=False) if self._path.exists() else nothing
+        def whole(connection: sqlite3.Connection) -> T:
+            with _transaction(connection, "DEFERRED"):
+                return select(connection)
+
+        return self._attempt(whole, write=False) if self._path.exists() else nothing
 
     def _attempt(self, use: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
         with self._guard, translated(self._path), atomic.translated(self._path):
@@ -211,8 +221,8 @@ def _rows(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
     except BaseException:

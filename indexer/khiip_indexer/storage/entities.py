@@ -28,7 +28,8 @@ class EntityFacts:
     """The notes that filters let in, and which of them name which entities. Columns, no records.
 
     Of notes, by rising `rows`: `paths`, `ids`, `layers`, `importance` as written (NaN: not),
-    `pinned`, `recorded` (seconds since 1970), `backlinks` (how many other notes name this one).
+    `pinned`, `recorded` and `modified` (seconds since 1970), `backlinks` (how many others of these
+    notes name this one).
     Of entities: `keys`, rising, of those that any of the notes names. Of mentions, by rising
     `entity`: `entity` and `note` are positions in `keys` and `rows`.
     """
@@ -40,6 +41,7 @@ class EntityFacts:
     importance: Numbers
     pinned: NDArray[np.bool_]
     recorded: Numbers
+    modified: Numbers
     backlinks: Whole
     keys: tuple[str, ...]
     entity: Whole
@@ -59,11 +61,11 @@ class EntityReader:
         condition, values = where(filters)
         found = self._connection.execute(
             "SELECT c.row, c.path, c.id, c.layer, c.importance, c.pinned, "  # noqa: S608
-            "COALESCE(CAST(strftime('%s', c.recorded_at) AS INTEGER), 0) "
+            f"{_seconds('c.recorded_at')}, {_seconds('c.modified_at')} "
             f"FROM captures c WHERE {condition} ORDER BY c.row",
             values,
         ).fetchall()
-        columns = list(zip(*found, strict=True)) or [()] * 7
+        columns = list(zip(*found, strict=True)) or [()] * 8
         rows = np.array(columns[0], np.int64)
         keys, entity, note = self._mentions(rows)
         return EntityFacts(
@@ -74,6 +76,7 @@ class EntityReader:
             importance=np.array(columns[4], np.float64),
             pinned=np.array(columns[5], np.bool_),
             recorded=np.array(columns[6], np.float64),
+            modified=np.array(columns[7], np.float64),
             backlinks=_backlinks(len(rows), entity, note, self._names(rows, keys)),
             keys=keys,
             entity=entity,
@@ -207,6 +210,10 @@ def _shown(key: str, title: str, path: str) -> str | None:
 def _names_in(lists: Iterable[tuple[str]]) -> Iterator[str]:
     for (names,) in lists:
         yield from json.loads(names)
+
+
+def _seconds(column: str) -> str:
+    return f"COALESCE(CAST(strftime('%s', {column}) AS INTEGER), 0)"
 
 
 def _marks(values: Sequence[object]) -> str:

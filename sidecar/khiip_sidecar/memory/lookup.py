@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from khiip_indexer.records import Filters
+from khiip_indexer.storage.access_rows import Tally
 from khiip_sidecar.memory import constants as c
 from khiip_sidecar.memory.activity import (
     Activity,
@@ -16,7 +17,9 @@ from khiip_sidecar.memory.activity import (
     of_most_active,
     pulses,
 )
+from khiip_sidecar.memory.importance import importances
 from khiip_sidecar.memory.momentum import momenta
+from khiip_sidecar.memory.weigh import Weights, weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,6 +104,33 @@ class Remembered:
             if self._momentum is None or self._momentum[0] != mark:
                 self._momentum = (mark, self._computed(facts, minute))
             return self._momentum[1]
+
+    def weights(self, filters: Filters, tallies: Mapping[str, Tally]) -> Weights:
+        """Heat, momentum and importance of every note that the filters let in, now.
+
+        For what has no query, and for filters by heat: `bands` of the filters is not looked at.
+        """
+        facts, momentum = self.facts(filters), self.momentum()
+        return weights(
+            facts,
+            tallies,
+            momentum=momentum.notes(facts.rows),
+            importance=self._importances(facts, momentum),
+            now=self._sources.now(),
+        )
+
+    def _importances(self, facts: EntityFacts, momentum: Momentum) -> Numbers:
+        """Backlinks are counted among all current notes, whatever is filtered."""
+        import numpy as np
+
+        found = momentum.importances(facts.rows)
+        rest = np.flatnonzero(np.isnan(found))  # archived and replaced notes
+        if len(rest):
+            rows = facts.rows[rest].tolist()
+            backlinks = self._sources.reader().backlinks(rows)
+            counts = np.array([backlinks.get(row, 0) for row in rows], np.int64)
+            found[rest] = importances(facts.importance[rest], facts.pinned[rest], counts)
+        return found
 
     def _fresh(self, filters: Filters) -> EntityFacts:
         generation = self._sources.generation()
