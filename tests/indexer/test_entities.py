@@ -69,7 +69,10 @@ def test_facts_of_a_note_are_its_own(make: MakeHouse) -> None:
     assert np.isnan(facts.importance[places[1]])
     assert facts.pinned[places].tolist() == [False, True]
     assert facts.recorded[places].tolist() == [1_767_398_400, 1_770_076_800]
-    assert facts.modified[places[1]] == 1_772_496_000
+    # An edit that the note tells of; of the other one only the file's time is known.
+    assert facts.edited[places].tolist() == [0, 1_772_496_000]
+    rows = facts.rows[places].tolist()
+    assert reader(house).edited(rows) == {rows[0]: 0, rows[1]: 1_772_496_000}
 
 
 def test_archived_and_replaced_notes_count_only_when_asked_for(make: MakeHouse) -> None:

@@ -23,13 +23,31 @@ if TYPE_CHECKING:
 _PIECE = 500
 
 
+def _seconds(column: str) -> str:
+    return f"COALESCE(CAST(strftime('%s', {column}) AS INTEGER), 0)"
+
+
+# After a copy or a checkout every file was "just modified". Git's date or the note's own is the
+# better one, and so is the note's own date of being made: of a note that has one, the file's time
+# tells nothing. The journal has the edits that were seen.
+_BY_FILE_TIME = (
+    "c.recorded_at_from IN ('frontmatter', 'body', 'name') "
+    f"AND c.mtime_ns / 1000000000 = {_seconds('c.modified_at')} "
+    "AND (c.mtime_ns % 1000000000 >= 1000) = (instr(c.modified_at, '.') > 0)"
+)
+_EDITED = (
+    f"MAX(CASE WHEN {_BY_FILE_TIME} THEN 0 ELSE {_seconds('c.modified_at')} END, COALESCE(("  # noqa: S608
+    "SELECT MAX(at) FROM journal WHERE path = c.path AND operation = 'modified'), 0))"
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityFacts:
     """The notes that filters let in, and which of them name which entities. Columns, no records.
 
     Of notes, by rising `rows`: `paths`, `ids`, `layers`, `importance` as written (NaN: not),
-    `pinned`, `recorded` and `modified` (seconds since 1970), `backlinks` (how many others of these
-    notes name this one).
+    `pinned`, `recorded` and `edited` (seconds since 1970; 0: no edit is known), `backlinks` (how
+    many others of these notes name this one).
     Of entities: `keys`, rising, of those that any of the notes names. Of mentions, by rising
     `entity`: `entity` and `note` are positions in `keys` and `rows`.
     """
@@ -41,7 +59,7 @@ class EntityFacts:
     importance: Numbers
     pinned: NDArray[np.bool_]
     recorded: Numbers
-    modified: Numbers
+    edited: Numbers
     backlinks: Whole
     keys: tuple[str, ...]
     entity: Whole
@@ -61,7 +79,7 @@ class EntityReader:
         condition, values = where(filters)
         found = self._connection.execute(
             "SELECT c.row, c.path, c.id, c.layer, c.importance, c.pinned, "  # noqa: S608
-            f"{_seconds('c.recorded_at')}, {_seconds('c.modified_at')} "
+            f"{_seconds('c.recorded_at')}, {_EDITED} "
             f"FROM captures c WHERE {condition} ORDER BY c.row",
             values,
         ).fetchall()
@@ -76,7 +94,7 @@ class EntityReader:
             importance=np.array(columns[4], np.float64),
             pinned=np.array(columns[5], np.bool_),
             recorded=np.array(columns[6], np.float64),
-            modified=np.array(columns[7], np.float64),
+            edited=np.array(columns[7], np.float64),
             backlinks=_backlinks(len(rows), entity, note, self._names(rows, keys)),
             keys=keys,
             entity=entity,
@@ -181,6 +199,18 @@ class EntityReader:
                 counts[shown] = counts.get(shown, 0) + 1
         return min(counts, key=lambda name: (-counts[name], name), default=key)
 
+    def edited(self, rows: Sequence[int]) -> dict[int, int]:
+        """When each of these notes was edited last, in seconds since 1970; 0: that is not known.
+
+        A file's own time counts only for a note without any other date.
+        """
+        found: dict[int, int] = {}
+        for start in range(0, len(rows), _PIECE):
+            piece = rows[start : start + _PIECE]
+            sql = f"SELECT c.row, {_EDITED} FROM captures c WHERE c.row IN ({_marks(piece)})"  # noqa: S608
+            found |= dict(self._connection.execute(sql, piece).fetchall())
+        return found
+
     def backlinks(self, rows: Sequence[int]) -> dict[int, int]:
         """How many other current notes name each of these notes; those that none names are left.
 
@@ -210,10 +240,6 @@ def _shown(key: str, title: str, path: str) -> str | None:
 def _names_in(lists: Iterable[tuple[str]]) -> Iterator[str]:
     for (names,) in lists:
         yield from json.loads(names)
-
-
-def _seconds(column: str) -> str:
-    return f"COALESCE(CAST(strftime('%s', {column}) AS INTEGER), 0)"
 
 
 def _marks(values: Sequence[object]) -> str:

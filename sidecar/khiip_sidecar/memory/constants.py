@@ -79,7 +79,8 @@ def _heat_rows() -> list[tuple[str, str, str]]:
             "heat",
             "exp(-t / S)",
             "Ebbinghaus retention; t: days since the last access or, of a note never read, since "
-            "its last edit or `recorded_at`, whichever is later; a date in the future is now",
+            "its last edit or `recorded_at`, whichever is later; a date in the future is now; the "
+            "file's own time counts only where nothing else dates a note",
         ),
         (
             "strength S",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from khiip_indexer.records import Filters
+from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.storage.access_rows import Tally
 from khiip_sidecar.memory import constants as c
 from khiip_sidecar.memory.activity import (
@@ -19,7 +19,7 @@ from khiip_sidecar.memory.activity import (
 )
 from khiip_sidecar.memory.importance import importances
 from khiip_sidecar.memory.momentum import momenta
-from khiip_sidecar.memory.weigh import Weights, weights
+from khiip_sidecar.memory.weigh import Known, Weights, weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +104,16 @@ class Remembered:
             if self._momentum is None or self._momentum[0] != mark:
                 self._momentum = (mark, self._computed(facts, minute))
             return self._momentum[1]
+
+    def known(self, records: Sequence[CaptureRecord], tallies: Mapping[str, Tally]) -> list[Known]:
+        """What `note_memory` asks of each of a few captures."""
+        rows = [record.row for record in records]
+        reader, momentum = self._sources.reader(), self.momentum().notes(rows).tolist()
+        edited, backlinks = reader.edited(rows), reader.backlinks(rows)
+        return [
+            Known(tallies.get(record.id), edited.get(row), backlinks.get(row, 0), active)
+            for record, row, active in zip(records, rows, momentum, strict=True)
+        ]
 
     def weights(self, filters: Filters, tallies: Mapping[str, Tally]) -> Weights:
         """Heat, momentum and importance of every note that the filters let in, now.

@@ -38,29 +38,35 @@ class NoteMemory:
         return composite(relevance, self.heat.value, self.momentum, self.importance)
 
 
-def note_memory(
-    record: CaptureRecord, *, tally: Tally | None, backlinks: int, momentum: float, now: float
-) -> NoteMemory:
-    """What memory says of a capture at `now` (seconds since 1970).
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a note besides its record.
 
-    `tally` is what was read of it, `momentum` that of its most active entity.
+    `tally`: how often it was read; `edited`: its last known edit (seconds since 1970);
+    `backlinks`: how many notes name it; `momentum`: its most active entity's.
     """
-    importance, source = importance_of(record.importance, pinned=record.pinned, backlinks=backlinks)
-    warmth = heat(_reads(record, tally), now, importance, layer=record.layer, pinned=record.pinned)
-    reasons = memory_reasons(warmth, momentum, importance, layer=record.layer, pinned=record.pinned)
-    return NoteMemory(warmth, momentum, importance, source, reasons)
+
+    tally: Tally | None = None
+    edited: float | None = None
+    backlinks: int = 0
+    momentum: float = 0.0
 
 
-def _reads(record: CaptureRecord, tally: Tally | None) -> Reads:
-    recorded, edited = _seconds(record.recorded_at), _seconds(record.modified_at)
-    if tally is None:
-        return Reads(recorded, edited)
-    return Reads(recorded, edited, tally.count, tally.last / 1000)
+def note_memory(record: CaptureRecord, known: Known, now: float) -> NoteMemory:
+    """What memory says of a capture at `now` (seconds since 1970)."""
+    layer, pinned = record.layer, record.pinned
+    importance, source = importance_of(record.importance, pinned=pinned, backlinks=known.backlinks)
+    warmth = heat(_reads(record, known), now, importance, layer=layer, pinned=pinned)
+    reasons = memory_reasons(warmth, known.momentum, importance, layer=layer, pinned=pinned)
+    return NoteMemory(warmth, known.momentum, importance, source, reasons)
 
 
-def _seconds(moment: str) -> float:
-    """Whole seconds, as the columns of all notes have them."""
-    return float(int(datetime.fromisoformat(moment).timestamp() // 1))
+def _reads(record: CaptureRecord, known: Known) -> Reads:
+    # Whole seconds, as the columns of all notes have them.
+    recorded = float(datetime.fromisoformat(record.recorded_at).timestamp() // 1)
+    if known.tally is None:
+        return Reads(recorded, known.edited)
+    return Reads(recorded, known.edited, known.tally.count, known.tally.last / 1000)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,5 +118,5 @@ def weights(
                 count[place], last[place] = tally.count, tally.last / 1000
     caveat = np.array([layer == c.PROTECTED_LAYER for layer in facts.layers], np.bool_)
     protected = caveat | facts.pinned | (importance >= c.PINNED_IMPORTANCE)
-    reads = ManyReads(facts.recorded, facts.modified, count, last)
+    reads = ManyReads(facts.recorded, facts.edited, count, last)
     return Weights(facts.rows, heats(reads, now, importance, protected), momentum, importance)

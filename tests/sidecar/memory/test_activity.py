@@ -33,7 +33,7 @@ def facts_of(
         importance=np.array(importance or [math.nan] * count),
         pinned=np.zeros(count, np.bool_),
         recorded=NOW - np.array(recorded) * DAY,
-        modified=NOW - np.array(recorded) * DAY,
+        edited=np.zeros(count),
         backlinks=np.zeros(count, np.int64),
         keys=tuple(about or {}),
         entity=np.array([e for e, _ in pairs], np.int64),

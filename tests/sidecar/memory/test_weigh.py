@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -60,14 +61,8 @@ def remembered(index: VaultIndex, now: float) -> Remembered:
 def memory_of(index: VaultIndex, path: str, now: float) -> NoteMemory:
     record = index.capture_at(path)
     assert record is not None
-    backlinks = EntityReader(index.database.read()).backlinks([record.row])
-    return note_memory(
-        record,
-        tally=index.accesses().get(record.id),
-        backlinks=backlinks.get(record.row, 0),
-        momentum=float(remembered(index, now).momentum().notes([record.row])[0]),
-        now=now,
-    )
+    (known,) = remembered(index, now).known([record], index.accesses([record.id]))
+    return note_memory(record, known, now)
 
 
 def test_what_is_said_of_one_note(house: House) -> None:
@@ -81,11 +76,12 @@ def test_what_is_said_of_one_note(house: House) -> None:
     assert said["today.md"].momentum == said["old.md"].momentum == 6.3
     assert said["today.md"].reasons == ("heat:hot", "entity_active")
     assert said["old.md"].heat.value == 0.9154  # read 5 days ago, linked once: exp(-5 / 56.56)
-    assert said["caveat.md"].reasons == ("heat:warm", "caveat_protected")
+    # Both are about `plain`, which a note of today names too.
+    assert said["caveat.md"].reasons == ("heat:warm", "entity_active", "caveat_protected")
+    assert said["high.md"].reasons == ("heat:warm", "entity_active", "pinned", "high_importance")
     assert said["pinned.md"].importance == 0.8
     assert said["pinned.md"].reasons == ("heat:warm", "pinned", "high_importance")
     assert said["high.md"].importance_from == "written"
-    assert said["high.md"].reasons == ("heat:warm", "pinned", "high_importance")
     assert said["future.md"].heat.value == 1.0
 
 
@@ -124,6 +120,21 @@ def test_an_empty_index_has_no_weights(tmp_path: Path) -> None:
         weights = remembered(house.index, 0.0).weights(Filters(), {"x": Tally(1, 1)})
         assert weights.composites(0.5).tolist() == []
         assert weights.in_bands(["hot", "frozen"]).tolist() == []
+
+
+def test_the_files_time_counts_only_for_a_note_without_any_other_date(tmp_path: Path) -> None:
+    notes = {"dated.md": note("Made.", created="2020-01-01"), "bare.md": "No date."}
+    with open_house(tmp_path / "vault", notes) as house:
+        now = time.time()
+        assert memory_of(house.index, "dated.md", now).heat.band == "frozen"
+        assert memory_of(house.index, "bare.md", now).heat.band == "hot"
+        house.write("dated.md", note("Edited before our eyes.", created="2020-01-01"))
+        house.sync()
+        assert memory_of(house.index, "dated.md", now).heat.band == "hot"
+        rows = [house.index.capture_at(path) for path in notes]
+        weights = remembered(house.index, now).weights(Filters(), {})
+        assert weights.rows.tolist() == sorted(record.row for record in rows if record)
+        assert (weights.heat >= 0.7).all()
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
