@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from houses import NOW, House, note, open_house
-from khiip_indexer.errors import UsageError
+from khiip_indexer.errors import ModelError, UsageError
 from khiip_indexer.fields.entity_names import entity_key
 from khiip_indexer.records import Filters
 from khiip_indexer.storage.entities import EntityReader
@@ -49,15 +49,18 @@ class Told:
         assert since == int(NOW.timestamp()) - 7 * DAY
         return self.edits
 
-    def ask(self, **asked: Any) -> Mapping[str, Any]:
+    def sources(self) -> Sources:
         index = self.house.index
-        sources = Sources(
+        return Sources(
             reader=lambda: EntityReader(index.database.read()),
             generation=lambda: index.meta("generation"),
             history=lambda: self,
             now=NOW.timestamp,
         )
-        found = overview(sources, Remembered(sources), index.accesses, OverviewRequest(**asked))
+
+    def ask(self, **asked: Any) -> Mapping[str, Any]:
+        sources, tallies = self.sources(), self.house.index.accesses
+        found = overview(sources, Remembered(sources), tallies, OverviewRequest(**asked))
         return overview_view(found)
 
     def names(self, **asked: Any) -> list[str]:
@@ -202,3 +205,16 @@ def test_a_shown_name_finds_its_notes_again(tell: Tell) -> None:
     assert sorted(names) == ["Countess", "Dr. Ada", "ada_lovelace"]
     for name in names:
         assert told.names(filters=Filters(entities=(entity_key(name),))) == [name]
+
+
+def test_notes_are_known_before_their_vectors_are(tell: Tell) -> None:
+    told = tell({"1.md": old("[[Ada]]")})
+    remembered = Remembered(told.sources())
+    assert remembered.facts(Filters()).keys == ("ada",)
+    before = told.house.index.meta("generation")
+    told.house.write("2.md", old("[[Bob]]"))
+    told.house.embedder.missing = True
+    with pytest.raises(ModelError):
+        told.house.sync()
+    assert told.house.index.meta("generation") == before
+    assert remembered.facts(Filters()).keys == ("ada", "bob")

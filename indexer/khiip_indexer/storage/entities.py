@@ -72,6 +72,14 @@ class EntityReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def mark(self) -> tuple[object, ...]:
+        """Another one as soon as notes have been added, edited or taken away; cheap.
+
+        A generation ends with its last vector, which may be long after its notes can be read.
+        """
+        sql = "SELECT (SELECT MAX(row) FROM captures), (SELECT MAX(edit) FROM journal)"
+        return tuple(self._connection.execute(sql).fetchone())
+
     def facts(self, filters: Filters) -> EntityFacts:
         """Everything that overviews and momentum are counted from, in three passes."""
         import numpy as np

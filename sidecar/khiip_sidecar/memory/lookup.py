@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 _MINUTE = 60
+# Facts that took longer than this may be this many times as old as they took, while notes pour in.
+_DEAR_SECONDS = 0.05
+_TIMES = 20
 # One filter is the rule; what an overview was narrowed to before is soon forgotten.
 _KEPT = 4
 
@@ -80,15 +84,26 @@ class Momentum:
         return _looked_up(self.facts, note_importances(self.facts), rows, missing=float("nan"))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    facts: EntityFacts
+    generation: Hashable
+    mark: Hashable
+    until: float
+
+    def serves(self, generation: Hashable, mark: Hashable, now: float) -> bool:
+        """Facts of this very state; while notes pour in, dear ones may be somewhat older."""
+        return generation == self.generation and (mark == self.mark or now < self.until)
+
+
 class Remembered:
-    """Facts of one generation of the index, and momentum of one minute of it."""
+    """Facts of one state of the index, and momentum of one minute of it."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._guard = threading.Lock()
-        self._facts: dict[Filters, EntityFacts] = {}
-        self._generation: Hashable = None
-        self._momentum: tuple[Hashable, Momentum] | None = None
+        self._facts: dict[Filters, _Kept] = {}
+        self._momentum: tuple[float, Momentum] | None = None
 
     def facts(self, filters: Filters) -> EntityFacts:
         """The facts of what the filters let in, of the index as it is now."""
@@ -100,10 +115,10 @@ class Remembered:
         minute = self._sources.now() // _MINUTE * _MINUTE
         with self._guard:
             facts = self._fresh(Filters())
-            mark = (self._generation, minute)
-            if self._momentum is None or self._momentum[0] != mark:
-                self._momentum = (mark, self._computed(facts, minute))
-            return self._momentum[1]
+            known = self._momentum
+            if known is None or known[0] != minute or known[1].facts is not facts:
+                known = self._momentum = (minute, self._computed(facts, minute))
+            return known[1]
 
     def known(self, records: Sequence[CaptureRecord], tallies: Mapping[str, Tally]) -> list[Known]:
         """What `note_memory` asks of each of a few captures."""
@@ -143,13 +158,19 @@ class Remembered:
         return found
 
     def _fresh(self, filters: Filters) -> EntityFacts:
-        generation = self._sources.generation()
-        if generation != self._generation or len(self._facts) >= _KEPT:
+        reader, generation = self._sources.reader(), self._sources.generation()
+        mark = reader.mark()
+        known = self._facts.get(filters)
+        if known is not None and known.serves(generation, mark, time.monotonic()):
+            return known.facts
+        if len(self._facts) >= _KEPT:
             self._facts.clear()
-            self._generation = generation
-        if filters not in self._facts:
-            self._facts[filters] = self._sources.reader().facts(filters)
-        return self._facts[filters]
+        began = time.monotonic()
+        facts = reader.facts(filters)
+        took = time.monotonic() - began
+        until = time.monotonic() + took * _TIMES if took > _DEAR_SECONDS else 0.0
+        self._facts[filters] = _Kept(facts, generation, mark, until)
+        return facts
 
     def _computed(self, facts: EntityFacts, now: float) -> Momentum:
         activity = self._sources.history().activity(int(now - c.WEEK))

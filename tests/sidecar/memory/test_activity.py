@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,12 +108,17 @@ class Index:
     def __init__(self, facts: EntityFacts, activity: Activity) -> None:
         self.known, self.edits = facts, activity
         self.generation, self.now = 1, NOW
-        self.reads = self.looks = 0
+        self.reads = self.looks = self.notes = 0
         self.since = 0
+        self.takes: Callable[[], None] = lambda: None
 
     def facts(self, _filters: Filters) -> EntityFacts:
         self.reads += 1
-        return self.known
+        self.takes()
+        return replace(self.known)
+
+    def mark(self) -> tuple[object, ...]:
+        return (self.notes,)
 
     def activity(self, since: int) -> Activity:
         self.looks += 1
@@ -158,7 +165,32 @@ def test_facts_are_read_once_a_generation_and_momentum_once_a_minute() -> None:
     index.generation = 2
     remembered.momentum()
     assert (index.reads, index.looks) == (2, 3)
+    # Notes were taken in, and their vectors are still to come.
+    index.notes = 1
+    remembered.momentum()
+    assert (index.reads, index.looks) == (3, 4)
     assert index.since == ago(7) + 60
+
+
+def test_dear_facts_are_somewhat_old_while_notes_pour_in_and_fresh_when_that_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("khiip_sidecar.memory.lookup.time.monotonic", lambda: clock[0])
+    index = Index(facts_of([0.1], {"ada": [0]}), NOTHING)
+    index.takes = lambda: clock.__setitem__(0, clock[0] + 1.0)
+    remembered = index.remembered()
+    remembered.momentum()
+    index.notes = 1
+    clock[0] += 19
+    remembered.momentum()
+    assert index.reads == 1
+    clock[0] += 2
+    remembered.momentum()
+    assert index.reads == 2
+    index.generation, index.notes = 2, 2
+    remembered.momentum()
+    assert index.reads == 3
 
 
 def test_momentum_goes_down_by_itself_as_time_passes() -> None:
