@@ -6,14 +6,23 @@ is compared row by row, for its sets would be as large as the vault.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 
 from khiip_indexer.lexical.match import phrase_condition
 from khiip_indexer.records import Filters
-from khiip_indexer.storage.facets import folded, folded_author, folded_tag, property_value
+from khiip_indexer.storage.facets import (
+    folded,
+    folded_author,
+    folded_tag,
+    property_key,
+    property_value,
+)
 
 Condition = tuple[str, list[object]]
 Fold = Callable[[str], str]
+
+_SELECT = "SELECT row FROM facets WHERE kind = ?"
 
 
 def where(filters: Filters) -> Condition:
@@ -32,6 +41,8 @@ def _state(filters: Filters) -> Iterator[Condition]:
         yield "c.is_head = 1", []
     if not filters.include_archived:
         yield "c.archived = 0", []
+    if filters.rows is not None:
+        yield "c.row IN (SELECT value FROM json_each(?))", [json.dumps(filters.rows)]
 
 
 def _times(filters: Filters) -> Iterator[Condition]:
@@ -82,14 +93,20 @@ def _paths(filters: Filters) -> Iterator[Condition]:
 
 
 def _properties(filters: Filters) -> Iterator[Condition]:
-    by_key: dict[str, list[str]] = {}
+    by_key: dict[str, list[tuple[str, str | None]]] = {}
     for key, value in filters.properties:
-        by_key.setdefault(property_value(key, None), []).append(property_value(key, value))
+        by_key.setdefault(property_key(key), []).append((key, value))
     for wanted in by_key.values():
-        yield _in_rows(_equal("prop", _as_it_is, wanted))
+        yield _in_rows(_having(wanted))
     if filters.not_properties:
-        unwanted = [property_value(key, value) for key, value in filters.not_properties]
-        yield _in_rows(_equal("prop", _as_it_is, unwanted), negative=True)
+        yield _in_rows(_having(filters.not_properties), negative=True)
+
+
+def _having(properties: Sequence[tuple[str, str | None]]) -> Condition:
+    names = [property_key(key) for key, value in properties if value is None]
+    values = [property_value(key, value) for key, value in properties if value is not None]
+    # ">" follows "=": whatever begins with the name and "=".
+    return _rows("prop", values, [(name, f"{name[:-1]}>") for name in names])
 
 
 def _phrases(filters: Filters) -> Iterator[Condition]:
@@ -106,27 +123,31 @@ def _in_rows(rows: Condition, *, negative: bool = False) -> Condition:
     return f"c.row {'NOT IN' if negative else 'IN'} ({select})", values
 
 
-def _rows(kind: str, test: str, values: Sequence[str]) -> Condition:
-    return f"SELECT row FROM facets WHERE kind = ? AND ({test})", [kind, *values]  # noqa: S608
+def _rows(kind: str, equal: Sequence[str], ranges: Sequence[tuple[str, str]] = ()) -> Condition:
+    """Rows with one of the values, or with one in a range; of an OR SQLite would read them all."""
+    selects = [f"{_SELECT} AND value >= ? AND value < ?" for _ in ranges]
+    bound: list[object] = [each for low, high in ranges for each in (kind, low, high)]
+    if equal or not ranges:
+        selects.append(f"{_SELECT} AND value IN ({_marks(equal)})")
+        bound += [kind, *equal]
+    return " UNION ALL ".join(selects), bound
 
 
 def _equal(kind: str, fold: Fold, wanted: Sequence[str]) -> Condition:
-    return _rows(kind, f"value IN ({_marks(wanted)})", [fold(value) for value in wanted])
+    return _rows(kind, [fold(value) for value in wanted])
 
 
 def _tagged(tags: Sequence[str]) -> Condition:
     """A tag holds its nested tags."""
     names = [folded_tag(tag) for tag in tags]
-    tests = " OR ".join(["value = ? OR (value >= ? AND value < ?)"] * len(names))
-    return _rows("tag", tests, [bound for name in names for bound in (name, *_inside(name))])
+    return _rows("tag", names, [_inside(name) for name in names])
 
 
 def _below(folders: Sequence[str]) -> Condition:
     names = [folded(folder).strip("/") for folder in folders]
     if "" in names:  # the vault itself
-        return _rows("path", "1", [])
-    tests = " OR ".join(["(value >= ? AND value < ?)"] * len(names))
-    return _rows("path", tests, [bound for name in names for bound in _inside(name)])
+        return _SELECT, ["path"]
+    return _rows("path", (), [_inside(name) for name in names])
 
 
 def _inside(name: str) -> tuple[str, str]:
@@ -134,15 +155,16 @@ def _inside(name: str) -> tuple[str, str]:
 
 
 def _path_holds(parts: Sequence[str]) -> Condition:
-    return _rows("path", _holding(parts), [folded(part) for part in parts])
+    return _holding("path", parts)
 
 
 def _file_holds(parts: Sequence[str]) -> Condition:
-    return _rows("file", _holding(parts), [folded(part) for part in parts])
+    return _holding("file", parts)
 
 
-def _holding(parts: Sequence[str]) -> str:
-    return " OR ".join(["instr(value, ?)"] * len(parts))
+def _holding(kind: str, parts: Sequence[str]) -> Condition:
+    tests = " OR ".join(["instr(value, ?)"] * len(parts))
+    return f"{_SELECT} AND ({tests})", [kind, *map(folded, parts)]
 
 
 def _marks(values: Sequence[object]) -> str:

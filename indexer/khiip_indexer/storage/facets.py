@@ -1,8 +1,8 @@
 """What captures can be filtered by: a row of `facets` for each of its tags, authors, names, …
 
 Kinds: `tag`, `author`, `entity` and `name` (entity keys: what a note is about, and what it is
-called), `kind`, `layer`, `altitude`, `mem_type`, `mem_state`, `thread`, `prop` (`key` and
-`key=value`), `path` and `file` (the file's name).
+called), `kind`, `layer`, `altitude`, `mem_type`, `mem_state`, `thread`, `prop` (`key=value`, and
+`key=` for one without a value), `path` and `file` (the file's name).
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ def _names(capture: Capture) -> tuple[str, ...]:
 
 
 def _properties(properties: Iterable[tuple[str, str]]) -> Iterator[Facet]:
-    for key, value in properties:
-        yield "prop", property_value(key, None)
-        if value:
+    pairs = list(properties)
+    filled = {key for key, value in pairs if value}
+    for key, value in pairs:
+        if value or key not in filled:
             yield "prop", property_value(key, value)
 
 
@@ -87,7 +88,11 @@ def folded_author(author: str) -> str:
     return folded(author).strip().lstrip("@")
 
 
-def property_value(key: str, value: str | None) -> str:
-    """A property as it is stored: `key=value`, or `key` alone for any value."""
-    name = folded(normal_key(key))
-    return name if value is None else f"{name}={' '.join(folded(value).split())}"
+def property_key(key: str) -> str:
+    """A property's name as it is stored, with the sign that ends it."""
+    return f"{folded(normal_key(key))}="
+
+
+def property_value(key: str, value: str) -> str:
+    """A property with a value as it is stored."""
+    return property_key(key) + " ".join(folded(value).split())
