@@ -15,7 +15,6 @@ from khiip_indexer.lexical.terms import SHORT, Terms
 SNIPPET_CHARS = 300
 _LEAD = 80
 _SLACK = 30  # so far a cut may move to fall between words
-_SHORTEST_ROOT = 3
 _WHOLE = -1  # the number of the whole query among its terms
 
 
@@ -62,8 +61,11 @@ class Marker:
 
     @cached_property
     def _alike(self) -> re.Pattern[str] | None:
-        """Words that may have one of the stems: they begin as it does."""
-        roots = {_root(word, stem) for word, stem in stems(self._words).items()}
+        """Words that may have one of the stems: they begin as it does, but for its last letter.
+
+        `flies` and `fly` have the stem `fli`, `hoping` has `hope`.
+        """
+        roots = {stem[:-1] or stem for stem in self._stems}
         if not roots:
             return None
         either = "|".join(re.escape(root) for root in sorted(roots, key=len, reverse=True))
@@ -101,14 +103,6 @@ class Marker:
                 yield Span(at, at + len(exact), number)
         if self._sentence is not None and (whole := self._sentence.search(text)):
             yield Span(whole.start(), whole.end(), _WHOLE)
-
-
-def _root(word: str, stem: str) -> str:
-    """What a word and all others of its stem begin with, as far as that can be told."""
-    same = 0
-    while same < min(len(word), len(stem)) and word[same] == stem[same]:
-        same += 1
-    return word[: max(min(_SHORTEST_ROOT, len(word)), same - 1)]
 
 
 def _places(text: str, part: str) -> Iterator[int]:
@@ -162,7 +156,7 @@ def _window(text: str, spans: Sequence[Span], chars: int) -> tuple[int, int]:
         return 0, len(text)
     if not spans:
         return 0, _end(text, chars, 0)
-    first, last = _densest(spans, chars - _LEAD)
+    first, last = _densest(spans, max(chars - _LEAD, chars // 2))
     start = max(0, min(first - min(_LEAD, max(0, chars - (last - first)) // 2), len(text) - chars))
     start = _start(text, start, first)
     return start, _end(text, start + chars, min(last, start + chars))

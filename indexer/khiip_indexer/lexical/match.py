@@ -105,6 +105,8 @@ def _quoted(text: str) -> str:
 def check_fts5(connection: sqlite3.Connection, text: str) -> str:
     """The expression to run; UsageError `bad_match_expression` when SQLite cannot read it."""
     asked = expression(text)
+    if not asked.strip():
+        raise UsageError("The query is empty.", hint="Give some words.", code="empty_query")
     try:
         connection.execute(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT 1", (asked,)
@@ -113,8 +115,6 @@ def check_fts5(connection: sqlite3.Connection, text: str) -> str:
         if not _is_about_the_expression(error):
             raise
         raise _bad(error) from error
-    if not asked.strip():
-        raise UsageError("The query is empty.", hint="Give some words.", code="empty_query")
     return asked
 
 
