@@ -85,14 +85,17 @@ class History:
         """
         is_note = self._is_note()
         with self._snapshot() as (connection, known):
+            state = known.state
             if known.from_git:
                 git = self._git(connection, known)
                 found = _from_git(connection, git, path_has, is_note)
+                # A vault that lies in somebody's repository and is not part of it.
+                state = "journal" if git.is_empty else state
             else:
                 told = journal.edits(connection)[::-1]
                 found = _of_journal(told, _names(told, path_has, is_note))
         found.sort(key=lambda edit: edit.at)
-        return Edits(known.state, tuple(_only_notes(reversed(found), is_note)))
+        return Edits(state, tuple(_only_notes(reversed(found), is_note)))
 
     def activity(self, since: int) -> dict[str, Activity]:
         """How often each captured note was made or changed, by its path now.

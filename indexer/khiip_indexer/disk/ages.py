@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from khiip_indexer.disk import gitdates, gitlog
+from khiip_indexer.disk import gitdates, gitlog, moved_vault
 from khiip_indexer.disk.ahead import HEAD, PREFIX
 from khiip_indexer.disk.git import GitUnavailable
 from khiip_indexer.disk.gitdates import NoHistory, Repository
@@ -64,7 +64,9 @@ class Ages:
         recorder = commits.Recorder(connection, int(self._clock()))
         if since is None:
             commits.forget(connection)
-        found = gitlog.commits(self._vault, since, now.head)
+            found = moved_vault.commits(self._vault, now.prefix, now.head)
+        else:
+            found = gitlog.commits(self._vault, since, now.head)
         before = _stored(connection) if since is None else None
         touched = _write_dates(connection, recorder.take(found), before)
         recorder.close()

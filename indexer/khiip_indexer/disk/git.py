@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
@@ -20,7 +20,8 @@ _BLOCK = 1 << 20
 # bytes).
 _GIT = (
     "git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false",
-    "-c", "log.showSignature=false", "--no-optional-locks", "--no-pager",
+    "-c", "log.showSignature=false", "-c", "diff.relative=false",
+    "--no-optional-locks", "--no-pager",
 )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def run(vault: Path, *arguments: str) -> bytes:
     return done.stdout
 
 
-def fields(vault: Path, *arguments: str) -> Iterator[bytes]:
+def fields(vault: Path, *arguments: str) -> Generator[bytes]:
     """The fields, each ended by NUL, of what git prints, as it prints them.
 
     Raises GitUnavailable as `run` does, perhaps after some fields.

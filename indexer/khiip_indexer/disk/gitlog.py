@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from khiip_indexer.disk import git
+from khiip_indexer.disk.path_text import decode_path
 from khiip_indexer.storage.lineage import Change, Commit
 
 # What is kept of a message; some tools commit whole reports.
@@ -21,22 +22,35 @@ _SESSION = re.compile(r"^Session-Id:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE
 
 
 def commits(
-    vault: Path, since: str | None, until: str, *, most: int | None = None
+    vault: Path,
+    since: str | None,
+    until: str,
+    *,
+    most: int | None = None,
+    folder: str | None = None,
 ) -> Iterator[Commit]:
     """Commits that touched notes of the vault, parents first, at most the newest `most`.
 
-    Paths are relative to the vault, which may be a folder of its repository. Of a merge only
-    counts what it added or deleted on its own: the rest are its branches' commits. Raises
-    GitUnavailable, perhaps after some commits.
+    Paths are relative to the vault, which may be a folder of its repository, or to `folder`,
+    counted from the repository's top. Of a merge only counts what it added or deleted on its own:
+    the rest are its branches' commits. Raises GitUnavailable, perhaps after some commits.
     """
     revisions = f"{since}..{until}" if since else until
     count = (f"--max-count={most}",) if most else ()
     found = git.fields(
         vault, "log", "--topo-order", "--reverse", "-z", f"--format={_FORMAT}", "--encoding=UTF-8",
         "--no-color", "--no-ext-diff", "--name-status", "-c", "--combined-all-paths",
-        "-M", "-l1000", "--relative", "--full-history", *count, revisions, "--", ":(icase)*.md",
+        "-M", "-l1000", "--full-history", *count, *_place(revisions, folder),
     )  # fmt: skip
     return parse(found)
+
+
+def _place(revisions: str, folder: str | None) -> tuple[str, ...]:
+    if folder is None:
+        return ("--relative", revisions, "--", ":(icase)*.md")
+    plain = decode_path(folder)
+    pattern = ":(top,icase)" + re.sub(r"([*?\[\\])", r"\\\1", plain) + "*.md"
+    return (*((f"--relative={plain}",) if plain else ()), revisions, "--", pattern)
 
 
 def parse(fields: Iterator[bytes]) -> Iterator[Commit]:
@@ -79,7 +93,7 @@ def _by_the_merge(status: str, before: list[str], path: str) -> Change:
 
 
 def _commit(head: list[bytes], changes: tuple[Change, ...], *, merge: bool) -> Commit:
-    digest, at, committed, _, author, subject, body = (
+    digest, at, committed, parents, author, subject, body = (
         field.decode("utf-8", "replace") for field in head
     )
     said = _SESSION.findall(body)
@@ -93,6 +107,7 @@ def _commit(head: list[bytes], changes: tuple[Change, ...], *, merge: bool) -> C
         body=body.strip()[:BODY_CHARS],
         session=said[-1].strip() if said else None,
         merge=merge,
+        parent=parents.partition(" ")[0],
     )
 
 

@@ -88,6 +88,11 @@ def owner(connection: sqlite3.Connection, path: str) -> Owner | None:
     return Owner(*found) if found else None
 
 
+def any_stored(connection: sqlite3.Connection) -> bool:
+    """Whether git did anything to a note of this vault, as far as is stored."""
+    return connection.execute("SELECT 1 FROM git_paths LIMIT 1").fetchone() is not None
+
+
 class Recorder:
     """Writes commits down as they come, parents before children; `close` writes the last ones.
 

@@ -37,6 +37,12 @@ class GitHistory:
         self._edits = _edits(numbered, lineage, now)
         self._commits = {number: _facts(commit, now) for number, commit in numbered.items()}
         self._owners = lineage.owners
+        self._any_stored = stored and commits.any_stored(connection)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether git knows no note at all of this vault."""
+        return not self._edits and not self._any_stored
 
     def files_named(
         self, connection: sqlite3.Connection, text: str, is_note: Callable[[str], bool]
@@ -128,9 +134,9 @@ class GitHistory:
 
 
 def _facts(commit: Commit, now: int) -> Commit:
-    """A commit as it comes from the store: without its changes."""
+    """A commit as it comes from the store: without its changes and its parent."""
     at = min(commit.at, now)
-    return replace(commit, at=at, committed=at, changes=())
+    return replace(commit, at=at, committed=at, changes=(), parent="")
 
 
 def _edits(new: dict[int, Commit], lineage: Lineage, now: int) -> list[GitEdit]:

@@ -29,7 +29,8 @@ class Commit:
     """A commit and what it did to the vault's notes.
 
     `at` is its author's time and `committed` when it was committed, in seconds since 1970;
-    `session` is what its `Session-Id:` trailer says.
+    `session` is what its `Session-Id:` trailer says, `parent` the hash of its first parent, which
+    is not stored.
     """
 
     at: int
@@ -41,6 +42,7 @@ class Commit:
     body: str = ""
     session: str | None = None
     merge: bool = False
+    parent: str = ""
 
 
 class Owner(NamedTuple):
