@@ -70,6 +70,19 @@ def test_accesses_are_counted_with_the_moment_of_the_last_one(log: AccessLog) ->
     assert log.times("a") == [3000, 2000, 1000]
 
 
+def test_what_is_kept_of_the_counts_ends_with_the_next_access_whoever_made_it(
+    log: AccessLog, tmp_path: Path
+) -> None:
+    other = AccessLog(tmp_path)
+    for moment, writer in enumerate((log, other, log, other), 1):
+        writer.record(["a"], at=moment)
+        assert log.tallies() == other.tallies() == {"a": Tally(moment, moment)}
+    assert log.tallies() is log.tallies()
+    log.close()
+    other.record(["a"], at=9)
+    assert log.tallies() == {"a": Tally(5, 9)}
+
+
 def test_two_accesses_in_one_millisecond_are_two(log: AccessLog) -> None:
     log.record(["a", "a"], at=1000)
     log.record(["a"], at=1000)

@@ -71,9 +71,13 @@ def _reads(record: CaptureRecord, known: Known) -> Reads:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Heat, momentum (in [0, 10]) and importance of many notes, by rising `rows`."""
+    """Heat, momentum (in [0, 10]) and importance of many notes, by rising `rows`.
+
+    `ids` are those notes' captures.
+    """
 
     rows: NDArray[np.int64]
+    ids: tuple[str, ...]
     heat: Numbers
     momentum: Numbers
     importance: Numbers
@@ -119,4 +123,5 @@ def weights(
     caveat = np.array([layer == c.PROTECTED_LAYER for layer in facts.layers], np.bool_)
     protected = caveat | facts.pinned | (importance >= c.PINNED_IMPORTANCE)
     reads = ManyReads(facts.recorded, facts.edited, count, last)
-    return Weights(facts.rows, heats(reads, now, importance, protected), momentum, importance)
+    heat_of = heats(reads, now, importance, protected)
+    return Weights(facts.rows, facts.ids, heat_of, momentum, importance)

@@ -91,6 +91,7 @@ def test_of_all_notes_the_same_is_said_as_of_each(house: House, filters: Filters
     weights = remembered(index, now).weights(filters, index.accesses())
     records = {record.row: record for record in index.page(filters, limit=None)}
     assert sorted(records) == weights.rows.tolist()
+    assert [records[row].id for row in weights.rows.tolist()] == list(weights.ids)
     composites = weights.composites(0.5).tolist()
     for place, row in enumerate(weights.rows.tolist()):
         alone = memory_of(index, records[row].vault_path, now)
