@@ -9,7 +9,7 @@ import { CapacitorAdapter, FileSystemAdapter } from "./files";
 import type { DataAdapter } from "./files";
 import { askedIcons } from "./icons";
 import { obsidian } from "./index";
-import { becomePhone } from "./misc";
+import { becomeOld, becomePhone } from "./misc";
 import { makeProcess, nodeModule } from "./node";
 import { MarkdownView } from "./views";
 
@@ -117,6 +117,7 @@ async function begin(): Promise<void> {
   const start = (await (await fetch("/boot")).json()) as Start;
   if (start.mobile) becomePhone();
   else Object.assign(window, { require: requireFor(start), process: makeProcess(start) });
+  if (start.noSecrets) becomeOld(start.manifest.minAppVersion);
   const app = new App(start, adapterFor(start));
   for (const [id, secret] of Object.entries(start.secrets))
     app.secretStorage?.setSecret(id, secret);

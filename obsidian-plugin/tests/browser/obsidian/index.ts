@@ -18,8 +18,9 @@ import * as views from "./views";
 import { Workspace, WorkspaceLeaf } from "./workspace";
 import { Editor } from "./editor";
 
-const { becomePhone: _phone, ...general } = misc;
+const { becomePhone: _phone, becomeOld: _old, ...general } = misc;
 void _phone;
+void _old;
 
 export const parts = {
   ...general,

@@ -110,12 +110,17 @@ export function setTooltip(el: HTMLElement, tooltip: string): void {
   el.setAttr("aria-label", tooltip);
 }
 
-export const apiVersion = "1.13.1";
+let version = "1.13.1";
+
+/** Be the oldest Obsidian that the plugin's manifest allows, before the plugin is loaded. */
+export function becomeOld(wanted: string): void {
+  version = wanted;
+}
 
 /** Is this Obsidian at least so new? */
-export function requireApiVersion(version: string): boolean {
-  const mine = apiVersion.split(".").map(Number);
-  const other = version.split(".").map(Number);
+export function requireApiVersion(wanted: string): boolean {
+  const mine = version.split(".").map(Number);
+  const other = wanted.split(".").map(Number);
   for (const [index, part] of mine.entries()) {
     const difference = part - (other[index] ?? 0);
     if (difference !== 0) return difference > 0;

@@ -1,21 +1,11 @@
 /** Once per run: build the plugin, start the sidecar and Chromium; end both whatever happens. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import path from "node:path";
 import { chromium, type BrowserServer } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { PLUGIN } from "../server/house";
+import { chromiumProgram, FLAGS } from "./browser";
 import { freePort, newPlace, program, Sidecar, type Place } from "./sidecar";
-
-export const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  "--force-color-profile=srgb",
-];
 
 /** What test files are told. */
 export interface Shared {
@@ -31,10 +21,6 @@ declare module "vitest" {
   interface ProvidedContext {
     shared: Shared;
   }
-}
-
-function chromiumProgram(): string {
-  return execFileSync(path.join(PLUGIN, "scripts/chromium.sh"), { encoding: "utf8" }).trim();
 }
 
 /** Chromium, headless, with a fresh profile. */

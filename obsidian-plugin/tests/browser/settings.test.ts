@@ -1,0 +1,169 @@
+/** Settings: what they hold, what they write, and where the key goes. */
+import { expect, inject, test } from "vitest";
+import { at, Desk } from "./support/desk";
+import { answer, found, health, hit } from "./support/fakes";
+import type { Line } from "./server/gateway";
+
+const withKey = (lines: Line[]): Line[] => lines.filter((line) => line.headers.authorization);
+
+test("nothing is written by opening everything", () =>
+  at({}, async (desk) => {
+    await desk.pane();
+    await desk.search("lighthouse");
+    for (const id of ["open-related", "open-entities", "open-history", "open-problems"])
+      await desk.command(id);
+    await desk.settings();
+    await desk.page.waitForTimeout(300);
+    await desk.page.keyboard.press("Escape");
+    await desk.restart();
+    expect(desk.house.saved).toEqual([]);
+  }));
+
+test("a changed setting is written once, and used at once", () =>
+  at({ fakes: [found(hit(1))] }, async (desk) => {
+    await desk.settings();
+    await desk.setting("Match").locator("select").selectOption("lexical");
+    await expect.poll(() => desk.house.saved.length).toBe(1);
+    await desk.accessible(".vertical-tab-content");
+    await desk.page.keyboard.press("Escape");
+    await desk.pane();
+    await desk.search("knots");
+    expect(desk.gateway.asked("/api/v1/recall").at(-1)?.params.get("match")).toBe("lexical");
+  }));
+
+test("what is typed letter by letter is not written letter by letter", () =>
+  at({}, async (desk) => {
+    await desk.settings();
+    const address = desk.setting("Address").locator("input");
+    await address.pressSequentially("http://127.0.0.1:9999", { delay: 15 });
+    await address.blur();
+    await expect.poll(() => JSON.stringify(desk.house.saved.at(-1))).toContain("9999");
+    expect(desk.house.saved.length).toBeLessThanOrEqual(2);
+  }));
+
+test("the key in this machine's config is found by itself", () =>
+  at({}, async (desk) => {
+    await desk.pane();
+    await desk.search("lighthouse");
+    const key = `Bearer ${inject("shared").key}`;
+    const lines = withKey(desk.gateway.log);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line.headers.authorization).toBe(key);
+    expect(JSON.stringify(desk.house.saved)).not.toContain(inject("shared").key);
+  }));
+
+test("a pasted key is used in its place, kept out of data.json", () =>
+  at({ fakes: [found(hit(1))] }, async (desk) => {
+    await desk.settings();
+    const key = desk.setting("Key").locator("input");
+    await key.fill("khiip_pasted_key");
+    await key.blur();
+    await desk.page.keyboard.press("Escape");
+    await desk.pane();
+    await desk.box.fill("knots");
+    await expect
+      .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.headers.authorization, {
+        timeout: 8000,
+      })
+      .toBe("Bearer khiip_pasted_key");
+    expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
+  }));
+
+test("an Obsidian without a secret store keeps the key on this device, out of data.json", () =>
+  at({ fakes: [found(hit(1))], noSecrets: true }, async (desk) => {
+    await desk.settings();
+    const key = desk.setting("Key").locator("input");
+    await key.fill("khiip_pasted_key");
+    await key.blur();
+    await desk.restart();
+    await desk.pane();
+    await desk.box.fill("knots");
+    await expect
+      .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.headers.authorization, {
+        timeout: 8000,
+      })
+      .toBe("Bearer khiip_pasted_key");
+    expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
+  }));
+
+test("the key that was found is not sent to an address elsewhere", () =>
+  at({ data: { address: "http://sidecar.example:8478" } }, async (desk) => {
+    await desk.pane();
+    await desk.box.fill("knots");
+    await desk.page.waitForTimeout(1500);
+    const elsewhere = desk.house.requested.filter(({ url }) => url.includes("sidecar.example"));
+    for (const ask of elsewhere) {
+      expect(JSON.stringify(ask.headers ?? {})).not.toContain(inject("shared").key);
+    }
+    expect(JSON.stringify(elsewhere)).not.toContain(inject("shared").key);
+  }));
+
+test("excluded files are those of Obsidian's own setting", () =>
+  at({}, async (desk) => {
+    await desk.settings();
+    expect(await desk.setting("Excluded files").textContent()).toContain("Private/");
+  }));
+
+test("the minimum score has a live preview, and is used", () =>
+  at({}, async (desk) => {
+    await desk.pane();
+    await desk.search("lighthouse beam");
+    await desk.settings();
+    const slider = desk.setting("Minimum score").locator("input[type=range]");
+    const preview = desk.page.getByRole("status", { name: "Preview" });
+    await preview.waitFor();
+    const before = await preview.textContent();
+    await slider.evaluate((el: HTMLInputElement) => {
+      el.value = el.max;
+      el.dispatchEvent(new Event("input", { bubbles: true }));
+      el.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await expect.poll(() => preview.textContent(), { timeout: 6000 }).not.toBe(before);
+    await desk.page.keyboard.press("Escape");
+    await desk.box.fill("");
+    await desk.box.fill("lighthouse");
+    await expect
+      .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.params.get("min_score"))
+      .not.toBeNull();
+  }));
+
+test("on a phone: a remote address, no programs, and it is said", () =>
+  at(
+    {
+      mobile: true,
+      width: 390,
+      height: 780,
+      overlay: { ".khiip/sidecar.json": null },
+      alone: true,
+      fakes: [answer("/health", { body: health("b".repeat(32)) })],
+    },
+    async (desk) => {
+      await desk.settings();
+      expect(await desk.setting("Path to khiipd").count()).toBe(0);
+      expect(await desk.setting("Address").count()).toBe(1);
+      await desk.accessible(".vertical-tab-content");
+      await desk.page.keyboard.press("Escape");
+      await desk.pane();
+      await expect
+        .poll(() => desk.page.locator("[data-type=khiip-search]").textContent())
+        .toMatch(/computer|desktop|address/i);
+      const ran = await desk.page.evaluate(() => window.desk.run("khiip:start-sidecar"));
+      expect(ran).toBe(false);
+      await desk.shot("phone-first-steps");
+    },
+  ));
+
+test("on a phone it searches a remote sidecar with the key that was pasted", async () => {
+  const shared = inject("shared");
+  const desk = await Desk.open({
+    mobile: true,
+    secrets: { "khiip-key": shared.key },
+    width: 390,
+    side: 390,
+  });
+  await desk.pane();
+  await desk.search("lighthouse beam");
+  await desk.accessible();
+  await desk.shot("phone-results");
+  await desk.close();
+});
