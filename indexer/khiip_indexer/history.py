@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from khiip_indexer.disk.ahead import HEAD, Ahead, Known
 from khiip_indexer.disk.ignore import IgnoreRules, rules_stamp
+from khiip_indexer.disk.path_text import encode_path
 from khiip_indexer.storage import journal
 from khiip_indexer.storage.commit_queries import Activity, GitEdit, captured
 from khiip_indexer.storage.commits import operation_of
@@ -22,6 +23,8 @@ from khiip_indexer.storage.journal import Edit, Operation
 from khiip_indexer.storage.journal_names import Names
 from khiip_indexer.storage.lineage import Commit
 from khiip_indexer.store import get_meta
+
+__all__ = ["Activity", "Commit", "Edits", "History", "NoteEdit"]
 
 IsNote = Callable[[str], bool]
 
@@ -83,17 +86,17 @@ class History:
 
         Raises StorageError when the index cannot be read.
         """
-        is_note = self._is_note()
+        text, is_note = encode_path(path_has), self._is_note()
         with self._snapshot() as (connection, known):
             state = known.state
             if known.from_git:
                 git = self._git(connection, known)
-                found = _from_git(connection, git, path_has, is_note)
+                found = _from_git(connection, git, text, is_note)
                 # A vault that lies in somebody's repository and is not part of it.
                 state = "journal" if git.is_empty else state
             else:
                 told = journal.edits(connection)[::-1]
-                found = _of_journal(told, _names(told, path_has, is_note))
+                found = _of_journal(told, _names(told, text, is_note))
         found.sort(key=lambda edit: edit.at)
         return Edits(state, tuple(_only_notes(reversed(found), is_note)))
 
@@ -134,7 +137,8 @@ class History:
             try:
                 yield connection, self._ahead.look(connection, self._database.renewals)
             finally:
-                if not nested:
+                # An error may have ended it already.
+                if not nested and connection.in_transaction:
                     connection.execute("ROLLBACK")
 
     def _git(self, connection: sqlite3.Connection, known: Known) -> GitHistory:

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.history import Edits, NoteEdit
-from khiip_indexer.storage.lineage import Commit
+from khiip_indexer.history import Commit, Edits, NoteEdit
 from khiip_sidecar.intents import intent_of
 
 # Edits of one author that are this many seconds apart, or more, are two sessions.

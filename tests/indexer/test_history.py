@@ -78,7 +78,8 @@ def test_a_path_is_found_by_any_part_in_any_case(repo: Repo) -> None:
     assert {edit[1] for edit in known(repo.settings, "b/")} == {"b/c.md", "B/Ünder.md"}
     assert known(repo.settings, "ÜNDER") == [("created", "B/Ünder.md", 2)]
     assert known(repo.settings, "U\u0308nder") == [("created", "B/Ünder.md", 2)]
-    assert known(repo.settings, "%") == []
+    for odd in ("%", "\ud800", "a\0b", "a.md\0"):
+        assert known(repo.settings, odd) == []
     assert len(known(repo.settings, "")) == 3
 
 
