@@ -42,6 +42,7 @@ class _Found:
     ranked: dict[int, Ranked]
     whole: float
     inside: dict[int, float] = field(default_factory=dict)
+    as_typed: set[int] = field(default_factory=set)
 
     def add_inside(self, rows: Iterable[int], weight: float) -> None:
         for row in rows:
@@ -150,6 +151,10 @@ class LexicalSearch:
     def _inside(self, lookup: Lookup, plan: _Plan, terms: Terms, found: _Found, pool: int) -> None:
         """Add what holds a term inside of words: short of enough hits, or where only that tells."""
         enough = len(found.ranked) >= pool
+        if not enough and len(terms.items) > 1 and len(terms.text) >= match.GRAM:
+            # Words that were broken off, as by a selection with the mouse.
+            found.as_typed = set(lookup.inside(terms.text, pool))
+            found.add_inside(found.as_typed, found.whole)
         for term in terms.strong:
             literal = term.kind == "literal"
             if term.kind == "run" or (enough and not literal):
@@ -237,8 +242,9 @@ def _kept(lookup: Lookup, terms: Terms, found: _Found) -> list[int]:
     kept = set(rows)
     for term in terms.needed:
         found_by = match.word_match(term)
-        kept &= lookup.holding(found_by, rows) if found_by else lookup.saying(term.text, rows)
-    return [row for row in rows if row in kept]
+        held = lookup.holding(found_by, rows) if found_by else set()
+        kept &= held or lookup.saying(term.text, rows)
+    return [row for row in rows if row in kept or row in found.as_typed] or rows
 
 
 def _in_title(terms: Terms, lines: list[str], least: float) -> bool:

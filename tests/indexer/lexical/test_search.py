@@ -151,6 +151,15 @@ def test_rarity_is_never_below_nought() -> None:
     assert rarity(10, 99) == rarity(10, 10)
 
 
+@pytest.mark.parametrize(
+    ("query", "name"), [("uick b", "n0"), ("ox c", "n0"), ("t Nam", "n8"), ("8 on", "n0")]
+)
+def test_words_that_are_broken_off_are_found_together(
+    vault_of_scripts: Texted, query: str, name: str
+) -> None:
+    assert name in vault_of_scripts.found(query)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(data=st.data())
 def test_any_three_visible_characters_in_a_row_find_their_note(
