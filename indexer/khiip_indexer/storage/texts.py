@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from khiip_indexer.lexical.stems import TOKENIZER
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 # Names of columns in the order in which both full-text tables have them.
 _COLUMNS = ("title", "headings", "tags", "author", "body")
 _NAMES = ", ".join(_COLUMNS)
+_TABLE_NAMES = ("words", "grams")
 
 
 def _values(row: str, body: str) -> str:
@@ -78,10 +80,28 @@ def put_text(connection: sqlite3.Connection, row: int, texts: Texts) -> None:
     connection.execute(_PUT, (row, *(getattr(texts, name) for name in _STORED)))
 
 
+def faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """What can be seen to be wrong without writing: captures and tables that do not tally."""
+    lost = "SELECT COUNT(*) FROM captures WHERE row NOT IN (SELECT row FROM texts)"
+    if count := connection.execute(lost).fetchone()[0]:
+        yield f"{count} captures cannot be found by text"
+    for table in _TABLE_NAMES:
+        known = f"SELECT id FROM {table}_docsize"  # noqa: S608
+        count = sum(
+            connection.execute(f"SELECT COUNT(*) FROM ({left} EXCEPT {right})").fetchone()[0]  # noqa: S608
+            for left, right in (("SELECT row FROM texts", known), (known, "SELECT row FROM texts"))
+        )
+        if count:
+            yield f"{count} rows of the text table {table} are not those of the captures"
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """Whether both full-text tables hold exactly what `texts` does; reads all of it."""
+    """Whether both full-text tables hold exactly what `texts` does; reads all of it.
+
+    FTS5 looks through itself by a statement that counts as a write: not for readers.
+    """
     try:
-        for table in ("words", "grams"):
+        for table in _TABLE_NAMES:
             connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608
     except sqlite3.DatabaseError:
         return False
@@ -90,5 +110,5 @@ def is_sound(connection: sqlite3.Connection) -> bool:
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Make both full-text tables anew from `texts`."""
-    for table in ("words", "grams"):
+    for table in _TABLE_NAMES:
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")  # noqa: S608

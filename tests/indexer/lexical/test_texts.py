@@ -112,6 +112,17 @@ def test_a_table_that_is_out_of_step_is_noticed_and_made_anew(
     assert found(connection, "words", "rope") == set()
 
 
+def test_what_does_not_tally_is_told_to_readers_too(connection: sqlite3.Connection) -> None:
+    for row in (1, 2):
+        add_capture(connection, row)
+        texts.put_text(connection, row, Texts("knot", "", "", "", "rope", None))
+    assert list(texts.faults(connection)) == []
+    for table in ("words", "grams"):
+        connection.execute(f"DROP TRIGGER {table}_drop")
+    connection.execute("DELETE FROM texts WHERE row = 2")
+    assert [fault.split()[0] for fault in texts.faults(connection)] == ["1", "1", "1"]
+
+
 def test_what_a_note_is_searched_by(tmp_path: Path) -> None:
     body = "## Part One\n\nA *long*\nline.\n\n- [ ] a task\n\n東京の\n雨です\n\n```\ncode here\n```"
     written = note(body, title="My Title", tags="[a/b]", author="Ada", aliases="[Other]", about="X")
