@@ -95,8 +95,9 @@ class History:
                 # A vault that lies in somebody's repository and is not part of it.
                 state = "journal" if git.is_empty else state
             else:
-                told = journal.edits(connection)[::-1]
-                found = _of_journal(told, _names(told, text, is_note))
+                renames = journal.renames(connection)
+                names = _names(journal.paths(connection), renames, text, is_note)
+                found = _of_journal(journal.edits_at(connection, names), names)
         found.sort(key=lambda edit: edit.at)
         return Edits(state, tuple(_only_notes(reversed(found), is_note)))
 
@@ -112,9 +113,10 @@ class History:
                 git = self._git(connection, known)
                 found, untold = git.activities(connection, since), git.untold(connection)
                 found |= _before_renames(connection, git, found, untold, since)
+                touched = _add(found, untold, since)
             else:
-                found, untold = {}, journal.edits(connection)[::-1]
-            touched = _add(found, untold, since)
+                found = _by_journal(connection, since)
+                touched = set(found)
             for path in touched - captured(connection, touched):
                 found.pop(path, None)
         return found
@@ -174,7 +176,9 @@ def _from_git(
     files = git.files_named(connection, text, is_note)
     untold = git.untold(connection)
     more = git.names_of(connection, files) if untold else ()
-    names = _names(untold, text, is_note, more)
+    paths = {path for edit in untold for path in (edit.path, edit.from_path) if path is not None}
+    renames = [edit for edit in untold if edit.operation == "renamed"]
+    names = _names(paths, renames, text, is_note, more)
     # A note that was renamed and not committed yet has its commits under its old name.
     files |= {file for path in names if (file := git.file_at(connection, path)) is not None}
     found = [_note_edit(edit, commit) for edit, commit in git.edits_of(connection, files)]
@@ -194,10 +198,18 @@ def _note_edit(edit: GitEdit, commit: Commit) -> NoteEdit:
     return NoteEdit(edit.path, edit.at, operation, edit.from_path, commit=commit)
 
 
-def _names(told: Sequence[Edit], text: str, is_note: IsNote, more: Collection[str] = ()) -> Names:
+def _names(
+    paths: Iterable[str],
+    renames: Sequence[Edit],
+    text: str,
+    is_note: IsNote,
+    more: Collection[str] = (),
+) -> Names:
     """The names of the notes that a text means, as far as the journal tells; `more` are known."""
     wanted = folded(text)
-    return Names(told, lambda path: path in more or (wanted in folded(path) and is_note(path)))
+    return Names(
+        paths, renames, lambda path: path in more or (wanted in folded(path) and is_note(path))
+    )
 
 
 def _of_journal(told: Iterable[Edit], names: Names) -> list[NoteEdit]:
@@ -206,6 +218,22 @@ def _of_journal(told: Iterable[Edit], names: Names) -> list[NoteEdit]:
         for edit in told
         if names.hold(edit)
     ]
+
+
+def _by_journal(connection: sqlite3.Connection, since: int) -> dict[str, Activity]:
+    """What the journal tells: counted by the database but for notes that had other names."""
+    renames = journal.renames(connection)
+    renamed = {path for edit in renames for path in (edit.path, edit.from_path) if path is not None}
+    recent: dict[str, list[int]] = {}
+    for path, at, edits in journal.lately(connection, since):
+        recent.setdefault(path, []).extend([at] * edits)
+    found = {
+        path: Activity(tuple(recent.get(path, ())), count, first)
+        for path, count, first in journal.totals(connection)
+        if path not in renamed
+    }
+    _add(found, journal.edits_at(connection, renamed), since)
+    return found
 
 
 def _before_renames(

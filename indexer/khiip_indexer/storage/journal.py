@@ -7,7 +7,9 @@ file that git brought carries the date of its commit, never that of the checkout
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,6 +60,52 @@ def edits(
         (since, path_has, path_has, path_has, limit),
     )
     return [Edit(*row) for row in rows]
+
+
+def paths(connection: sqlite3.Connection) -> set[str]:
+    """Every path that the journal tells of."""
+    rows = connection.execute(
+        "SELECT path FROM journal UNION SELECT from_path FROM journal WHERE from_path IS NOT NULL"
+    )
+    return {path for (path,) in rows}
+
+
+def renames(connection: sqlite3.Connection) -> list[Edit]:
+    """Every rename, oldest first."""
+    rows = connection.execute(
+        "SELECT path, at, operation, from_path, edits FROM journal "
+        "WHERE operation = 'renamed' ORDER BY at, edit"
+    )
+    return [Edit(*row) for row in rows]
+
+
+def edits_at(connection: sqlite3.Connection, among: Iterable[str]) -> list[Edit]:
+    """The edits at these paths, oldest first."""
+    rows = connection.execute(
+        "SELECT path, at, operation, from_path, edits FROM journal "
+        "WHERE path IN (SELECT value FROM json_each(?)) ORDER BY at, edit",
+        (json.dumps(list(among)),),
+    )
+    return [Edit(*row) for row in rows]
+
+
+def totals(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+    """(path, how often it was made or changed, when first), one row a path."""
+    rows = connection.execute(
+        "SELECT path, SUM(edits), MIN(at) FROM journal "
+        "WHERE operation IN ('created', 'modified') GROUP BY path"
+    )
+    return rows.fetchall()
+
+
+def lately(connection: sqlite3.Connection, since: int) -> list[tuple[str, int, int]]:
+    """(path, when, how many edits) of what was made or changed since a moment."""
+    rows = connection.execute(
+        "SELECT path, at, edits FROM journal "
+        "WHERE at >= ? AND operation IN ('created', 'modified')",
+        (since,),
+    )
+    return rows.fetchall()
 
 
 def prune(connection: sqlite3.Connection, now: int) -> None:
