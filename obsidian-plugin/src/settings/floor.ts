@@ -1,0 +1,13 @@
+/** What a minimum score leaves, in words; pure. */
+
+/** One line for the scores of a search; a hit exactly at the minimum stays. */
+export function floorLine(scores: readonly number[], floor: number | null, words: string): string {
+  if (scores.length === 0) return `Nothing is found for “${words}”.`;
+  const kept = scores.filter((score) => floor === null || score >= floor);
+  const best = Math.max(...scores).toFixed(2);
+  const least = Math.min(...scores).toFixed(2);
+  const range = `Scores here go from ${least} to ${best}.`;
+  if (kept.length === scores.length)
+    return `All ${scores.length} hits for “${words}” stay. ${range}`;
+  return `${kept.length} of ${scores.length} hits for “${words}” stay. ${range}`;
+}

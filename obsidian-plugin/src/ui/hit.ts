@@ -1,0 +1,81 @@
+/** One hit as an element: title, passage with its marks, where it is from. Text is set as text. */
+
+import { setIcon } from "obsidian";
+import type { Hit } from "../api/wire";
+import { fullDate, relativeDate } from "../search/dates";
+import {
+  breakdownLabel,
+  folderOf,
+  sourceIcon,
+  sourceLabel,
+  titleOf,
+  whyLabel,
+} from "../search/labels";
+import { shown, type Stretch } from "../search/marks";
+
+/** Draw a hit into a list; `now` is in milliseconds since 1970. */
+export function drawHit(parent: HTMLElement, hit: Hit, id: string, now: number): HTMLElement {
+  const el = parent.createDiv({
+    cls: "khiip-hit",
+    attr: { id, role: "option", "aria-selected": "false", draggable: "true" },
+  });
+  el.dataset.path = hit.vault_path;
+  el.toggleClass("is-weak", hit.weak);
+  drawHead(el, hit);
+  drawPassage(el, hit);
+  drawMeta(el, hit, now);
+  return el;
+}
+
+function drawHead(el: HTMLElement, hit: Hit): void {
+  const head = el.createDiv("khiip-hit-head");
+  setIcon(head.createSpan({ cls: "khiip-hit-icon", attr: hidden }), sourceIcon(hit.source));
+  part(head, "title", titleOf(hit));
+  const why = whyLabel(hit);
+  const figure = part(head, "why", why.figure);
+  figure.title = breakdownLabel(hit);
+}
+
+const hidden = { "aria-hidden": "true" };
+
+function drawPassage(el: HTMLElement, hit: Hit): void {
+  const passage = el.createDiv({ cls: "khiip-hit-passage", attr: { dir: "auto" } });
+  passage.dataset.part = "passage";
+  const heading = hit.passage?.heading;
+  if (heading && heading !== hit.title) passage.createSpan("khiip-hit-heading").setText(heading);
+  drawStretches(passage, stretchesOf(hit));
+}
+
+/** What is shown of a hit's text: its passage, else its excerpt, else what else is known of it. */
+export function stretchesOf(hit: Hit): Stretch[] {
+  const { passage } = hit;
+  if (passage?.text.trim()) return shown(passage.text, passage.ranges);
+  const instead = [hit.excerpt, hit.description ?? "", hit.vault_path];
+  return shown(instead.find((text) => text.trim() !== "") ?? "", []);
+}
+
+/** Stretches as text, the marked ones in `mark`. */
+export function drawStretches(el: HTMLElement, stretches: readonly Stretch[]): void {
+  for (const each of stretches) {
+    if (each.marked) el.createEl("mark", { cls: "khiip-mark", text: each.text });
+    else el.appendText(each.text);
+  }
+}
+
+function drawMeta(el: HTMLElement, hit: Hit, now: number): void {
+  const meta = el.createDiv("khiip-hit-meta");
+  part(meta, "source", sourceLabel(hit.source));
+  part(meta, "author", hit.author ?? "");
+  const date = part(meta, "date", relativeDate(hit.recorded_at, now));
+  date.title = fullDate(hit.recorded_at);
+  part(meta, "folder", folderOf(hit.vault_path));
+  part(meta, "reasons", whyLabel(hit).words);
+}
+
+function part(parent: HTMLElement, name: string, text: string): HTMLElement {
+  const el = parent.createSpan({ cls: `khiip-hit-${name}`, attr: { dir: "auto" } });
+  el.dataset.part = name;
+  el.setText(text);
+  el.toggleClass("is-empty", text === "");
+  return el;
+}
