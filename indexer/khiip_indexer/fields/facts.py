@@ -40,5 +40,5 @@ def property_facts(metadata: Mapping[str, Value]) -> tuple[tuple[str, str], ...]
 def _values(value: Value) -> Iterator[str]:
     for text in texts(value):
         if len(text) <= MAX_VALUE_CHARS:
-            target, _ = wikilink_parts(text)
-            yield from (part for part in (unwrap_wikilinks(text).strip(), target) if part)
+            shown, (target, _) = unwrap_wikilinks(text).strip(), wikilink_parts(text)
+            yield from (part for part in (shown, "" if "[[" in target else target) if part)
