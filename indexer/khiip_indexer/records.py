@@ -65,7 +65,7 @@ class Filters:
     its nested tags; `entities` are entity keys; `path_has` and `file_has` are parts of the path
     and of the file's name. `since` and `until` are RFC 3339 UTC bounds on `recorded_at` (`since`
     inclusive, `until` exclusive). `bands` are the read side's to apply: heat changes with time.
-    `heads_only` keeps one capture a chain.
+    `heads_only` keeps one capture a chain. `rows`, where given, are the only ones that may be in.
     """
 
     sources: tuple[str, ...] = ()
@@ -83,6 +83,7 @@ class Filters:
     mem_states: tuple[str, ...] = ()
     threads: tuple[str, ...] = ()
     bands: tuple[str, ...] = ()
+    rows: tuple[int, ...] | None = None
     path_has: tuple[str, ...] = ()
     file_has: tuple[str, ...] = ()
     properties: tuple[tuple[str, str | None], ...] = ()

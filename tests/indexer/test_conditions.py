@@ -154,6 +154,13 @@ def test_a_negative_filter_leaves_out_exactly_that(
     assert let_in(index, filtered(**{f"not_{field}": values})) == LEFT - paths
 
 
+def test_rows_that_were_chosen_elsewhere_narrow_the_rest(index: VaultIndex) -> None:
+    rows = {record.vault_path: record.row for record in index.page(Filters(), limit=None)}
+    assert let_in(index, Filters(rows=(rows[TIDE], rows[CAFE]))) == {TIDE, CAFE}
+    assert let_in(index, Filters(rows=(rows[TIDE], rows[CAFE]), tags=("sea",))) == {TIDE}
+    assert let_in(index, Filters(rows=())) == set()
+
+
 def test_all_filters_must_hold(index: VaultIndex) -> None:
     both = Filters(tags=("sea",), not_tags=("physics",), not_folders=("archive",))
     assert let_in(index, both) == {TIDE}
