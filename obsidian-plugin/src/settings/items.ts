@@ -105,9 +105,7 @@ function key(khiip: Khiip): Item {
         khiip.run(async () => {
           const found = (await khiip.keys.found()) !== null;
           text.setPlaceholder(found ? "Found on this machine" : "khiip_…");
-          if (found) setting.setDesc("Found in this machine's own config, and sent to it alone.");
-          else
-            setting.setDesc("khiipd auth show prints it. Kept on this device, not in the vault.");
+          setting.setDesc(found ? KEY_FOUND : KEY_WANTED);
         });
       });
       return undefined;
