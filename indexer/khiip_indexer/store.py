@@ -9,11 +9,14 @@ import time
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.lexical.document import Texts
 from khiip_indexer.storage import facets, journal, texts
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
+
+if TYPE_CHECKING:
+    from khiip_indexer.lexical.document import Texts
 
 
 @dataclass(frozen=True, slots=True)
