@@ -94,13 +94,33 @@ class TestParse:
 
     def test_names_may_hold_what_looks_like_the_format(self) -> None:
         (commit,) = gitlog.parse(
-            self.fields(b"body\n", b"\nA", b"commit", b"R100", b"M", b"commit.md", b"T", b"\nD")
+            self.fields(
+                b"body\n", b"\nA", b"commit", b"R100", b"M.md", b"commit.md", b"T", b"\nD.MD"
+            )
         )
         assert commit.changes == (
-            Change("created", "commit"), Change("renamed", "commit.md", "M", same=True),
-            Change("modified", "\nD"),
+            Change("renamed", "commit.md", "M.md", same=True), Change("modified", "\nD.MD"),
         )  # fmt: skip
         assert (commit.at, commit.committed, commit.body) == (5, 7, "body")
+
+    def test_other_files_are_left_out_and_what_becomes_one_or_was_one_counts(self) -> None:
+        files = (b"\nM", b"a.png", b"R090", b"b.txt", b"b.md", b"R100", b"c.md", b"c.txt")
+        (commit,) = gitlog.parse(self.fields(b"", *files, b"R100", b"d", b"e", b"D", b"f.md"))
+        assert commit.changes == (
+            Change("created", "b.md"), Change("deleted", "c.md"), Change("deleted", "f.md"),
+        )  # fmt: skip
+
+    def test_a_merge_has_a_letter_and_a_name_for_each_parent(self) -> None:
+        head = (*self.HEAD[:4], b"one two", *self.HEAD[5:])
+        files = (b"MM", b"a.md", b"a.md", b"a.md", b"RR", b"b.md", b"b.md", b"c.md")
+        more = (b"AA", b"d.md", b"d.md", b"d.md", b"AR", b"e.md", b"g.md", b"e.md")
+        last = (b"DD", b"h.md", b"h.md", b"h.md", b"MM", b"i.png", b"i.png", b"i.png")
+        (commit,) = gitlog.parse(self.fields(b"", *files, *more, *last, head=head))
+        assert commit.merge
+        assert commit.changes == (
+            Change("merged", "a.md"), Change("renamed", "c.md", "b.md", same=True),
+            Change("created", "d.md"), Change("created", "e.md"), Change("deleted", "h.md"),
+        )  # fmt: skip
 
     def test_a_commit_without_changes_and_a_message_of_any_bytes(self) -> None:
         head = (*self.HEAD[:6], b"caf\xe9 \x01")
@@ -161,9 +181,9 @@ class TestStored:
         asked: list[str | None] = []
         real = gitlog.commits
 
-        def heard(vault: Path, since: str | None, until: str, **more: object) -> object:
+        def heard(vault: Path, since: str | None, *more: Any, **options: Any) -> object:
             asked.append(since)
-            return real(vault, since, until, **more)  # type: ignore[arg-type]
+            return real(vault, since, *more, **options)
 
         monkeypatch.setattr(gitlog, "commits", heard)
         before = repo.git("rev-parse", "HEAD").strip()

@@ -432,7 +432,7 @@ def test_what_is_taken_in_step_by_step_is_what_one_reading_gives(repo: Repo) -> 
     assert len(steps) > 300
     counted = sum(
         change.operation != "merged"
-        for commit in gitlog.commits(repo.vault, None, "HEAD")
+        for commit in gitlog.commits(repo.vault, None, "HEAD", "")
         for change in commit.changes
     )
     assert len(steps) == counted

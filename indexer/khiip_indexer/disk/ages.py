@@ -66,7 +66,7 @@ class Ages:
             commits.forget(connection)
             found = moved_vault.commits(self._vault, now.prefix, now.head)
         else:
-            found = gitlog.commits(self._vault, since, now.head)
+            found = gitlog.commits(self._vault, since, now.head, now.prefix)
         before = _stored(connection) if since is None else None
         touched = _write_dates(connection, recorder.take(found), before)
         recorder.close()

@@ -76,10 +76,10 @@ class Ahead:
             return Known(f"git_unavailable: {error}")
 
     def _read(self, now: Repository, head: str | None) -> Known:
-        if head is not None and (gone := self._gone(now.head, head)) is not None:
-            new = tuple(gitlog.commits(self._vault, head, now.head, most=MOST))
-            return Known("git", stored=True, commits=new, gone=gone)
-        return Known("git", commits=tuple(gitlog.commits(self._vault, None, now.head, most=MOST)))
+        gone = None if head is None else self._gone(now.head, head)
+        since = None if gone is None else head
+        new = tuple(gitlog.commits(self._vault, since, now.head, now.prefix, most=MOST))
+        return Known("git", stored=since is not None, commits=new, gone=gone or frozenset())
 
     def _gone(self, now: str, before: str) -> frozenset[str] | None:
         """Commits that were left behind; None when the old head is not to be found any more."""

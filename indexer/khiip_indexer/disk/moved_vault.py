@@ -20,13 +20,13 @@ class Moved(NamedTuple):
     same: bool
 
 
-def commits(vault: Path, prefix: str, until: str, *, once: bool = False) -> Iterator[Commit]:
+def commits(vault: Path, prefix: str, until: str) -> Iterator[Commit]:
     """All commits that touched the vault, parents first, also those under its former folder.
 
-    `prefix` is the vault's folder below the repository's top, with `/`, or empty; with `once` it
-    is one that the vault had. Raises GitUnavailable.
+    `prefix` is the vault's folder below the repository's top, with `/`, or empty. Raises
+    GitUnavailable.
     """
-    found = gitlog.commits(vault, None, until, folder=prefix if once else None)
+    found = gitlog.commits(vault, None, until, prefix)
     first = next(found, None)
     if first is None:
         return
@@ -35,7 +35,7 @@ def commits(vault: Path, prefix: str, until: str, *, once: bool = False) -> Iter
     if before is None:
         yield first
     else:
-        yield from commits(vault, before, first.parent, once=True)
+        yield from commits(vault, before, first.parent)
         yield replace(first, changes=tuple(changes_of_move(moves, before, prefix)))
     yield from found
 
