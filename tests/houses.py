@@ -13,7 +13,7 @@ from khiip_indexer.index import VaultIndex
 from khiip_indexer.sync import Syncer
 from khiip_sidecar.daemon import warm
 from khiip_sidecar.operations import Operations
-from khiip_sidecar.recall import RecallService
+from khiip_sidecar.recall import RecallService, Tuning
 from khiip_sidecar.worker import IndexWorker
 from support import FakeEmbedder, make_vault, write_note
 
@@ -62,7 +62,8 @@ def open_house(
     with VaultIndex.open(settings, write=True) as index:
         syncer = Syncer(index, embedder, clock=lambda: NOW)
         worker = IndexWorker(syncer, lambda: warm(index, embedder))
-        service = RecallService(index, embedder, worker=worker, weak_below=weak_below)
+        tuning = Tuning(weak_below, clock=NOW.timestamp)
+        service = RecallService(index, embedder, worker=worker, tuning=tuning)
         operations = Operations(service, now=lambda: NOW)
         house = House(settings, index, embedder, syncer, worker, service, operations)
         if indexed:

@@ -46,10 +46,11 @@ ARROWS: dict[str, set[str]] = {
     # together
     "history": NOUNS | {"disk", "storage", "store"},
     "search": NOUNS | {"graphs", "storage", "vectors"},
+    "finder": NOUNS | {"lexical", "storage"},
     "opening": NOUNS | {"config", "storage", "store"},
     "index": NOUNS
-    | {"config", "disk", "fields", "graphs", "lexical", "lock", "opening", "search", "storage"}
-    | {"store", "vault"},
+    | {"config", "disk", "fields", "finder", "graphs", "history", "lock", "opening", "search"}
+    | {"storage", "store", "vault"},
     "syncing": NOUNS
     | {"captures", "disk", "embedder", "fields", "index", "lexical", "passages", "payloads"}
     | {"storage", "store", "vault"},

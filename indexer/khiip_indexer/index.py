@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +24,6 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
-from khiip_indexer.storage.conditions import where
 from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
@@ -34,11 +33,11 @@ from khiip_indexer.vault import Vault
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
+    from khiip_indexer.finder import Finder
     from khiip_indexer.graphs import GraphKeeper
-    from khiip_indexer.lexical.search import LexicalHit
-    from khiip_indexer.lexical.terms import Terms
+    from khiip_indexer.history import History
     from khiip_indexer.lock import Role, WriterLock
-    from khiip_indexer.search import Meaning, Search
+    from khiip_indexer.search import Search
     from khiip_indexer.vectors import Vector
 
 # A search waits this long for a note that has changed on disk; then it is shown as changed.
@@ -53,7 +52,8 @@ class VaultIndex:
         self.database = database
         self.vault = Vault(settings.vault, settings.exclude, settings.follow_symlinks)
         self._graphs: GraphKeeper | None = None
-        self._making_graphs = threading.Lock()
+        self._history: History | None = None
+        self._making = threading.Lock()
         self._lock = lock
         self._memo = Memo()
         self._accesses = AccessLog(settings.state)
@@ -103,12 +103,22 @@ class VaultIndex:
         """What is searched in memory; made when first asked for, so that others start fast."""
         from khiip_indexer.graphs import GraphKeeper
 
-        with self._making_graphs:
+        with self._making:
             if self._graphs is None:
                 self._graphs = GraphKeeper(
                     self.settings.state, self.database, self.settings.homes.cache
                 )
             return self._graphs
+
+    @property
+    def history(self) -> History:
+        """What happened to the notes, from git or the journal; made when first asked for."""
+        from khiip_indexer.history import History
+
+        with self._making:
+            if self._history is None:
+                self._history = History(self.database, self.settings.vault, self.settings.exclude)
+            return self._history
 
     def catch_up(self) -> None:
         """Bring what is in memory, if anything is, up to what was written."""
@@ -144,37 +154,31 @@ class VaultIndex:
         min_score: float | None = None,
     ) -> Ranking:
         """Captures by cosine with `vector` (unit length), best first; equal scores newest first."""
-        with self._searching() as search:
+        with self.searching() as search:
             return search.run(vector, filters, limit=limit, offset=offset, min_score=min_score)
 
     def near(
         self, record: CaptureRecord, filters: Filters, *, limit: int, offset: int = 0
     ) -> Ranking:
         """Captures near this one, itself and its chain left out."""
-        with self._searching() as search:
+        with self.searching() as search:
             return search.near(record, filters, limit=limit, offset=offset)
-
-    def meanings(
-        self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
-    ) -> dict[int, Meaning]:
-        """By capture row: how near the `pool` nearest captures are, and those of `also`."""
-        with self._searching() as search:
-            return search.meanings(vector, filters, pool, also)
-
-    def words(self, terms: Terms, filters: Filters, pool: int) -> dict[int, LexicalHit]:
-        """By capture row: the `pool` captures whose words fit best."""
-        from khiip_indexer.lexical.search import LexicalSearch
-
-        with translated(self.database.path):
-            return LexicalSearch(self._read()).run(terms, where(filters), pool)
 
     def records(self, rows: Sequence[int]) -> dict[int, CaptureRecord]:
         """The captures of these rows."""
         with translated(self.database.path):
             return queries.by_rows(self._read(), rows)
 
+    @property
+    def finder(self) -> Finder:
+        """Finds captures for a query, by meaning and by words."""
+        from khiip_indexer.finder import Finder
+
+        return Finder(self.database, self.searching)
+
     @contextmanager
-    def _searching(self) -> Iterator[Search]:
+    def searching(self) -> Iterator[Search]:
+        """A search over vectors, for as long as the block lasts."""
         from khiip_indexer.search import Search
 
         model = self._require_model()
@@ -238,6 +242,14 @@ class VaultIndex:
         except VaultError:
             return "changed"  # there, but not to be read now: what is stored may be old
         return "fresh" if content_hash(raw) == known else "changed"
+
+    def source(self, record: CaptureRecord) -> str:
+        """The note's file as it is now, as text; "" where it cannot be read just now."""
+        try:
+            raw, _ = self.vault.read(record.vault_path, patience=FRESHNESS_SECONDS)
+        except VaultError:
+            return ""
+        return raw.decode("utf-8", "replace")
 
     def problems(self, *, limit: int | None = None, path: str | None = None) -> list[Problem]:
         """What is wrong, by path and line."""

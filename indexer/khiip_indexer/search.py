@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,6 +110,17 @@ class Search:
         )
         own = _score(vector, owned)
         return {row: Meaning(own.get(row), score) for row, score in best.items()}
+
+    def passage_cosines(self, vector: Vector, rows: Sequence[int]) -> dict[int, dict[int, float]]:
+        """How near each passage of these captures is, by row and ordinal."""
+        found = queries.passages_of_rows(self._connection, self._model.key, rows)
+        if not found:
+            return {}
+        scores = cosines(vector, [blob for _, _, blob in found])
+        nearness: dict[int, dict[int, float]] = {}
+        for (row, ordinal, _), score in zip(found, scores, strict=True):
+            nearness.setdefault(row, {})[ordinal] = float(score)
+        return nearness
 
     def _nearest(self, vector: Vector, filters: Filters, wanted: int) -> Best:
         best = self._by_proposal(vector, filters, wanted)

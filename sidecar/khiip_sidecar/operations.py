@@ -11,14 +11,19 @@ from typing import Any
 
 from khiip_indexer import __version__
 from khiip_indexer.errors import UsageError
-from khiip_indexer.fields.entity_names import entity_key
-from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord, Filters
+from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord
 from khiip_indexer.storage.database import DATABASE_FILE
-from khiip_sidecar.recall import RecalledHit, RecallRequest, RecallResult, RecallService
+from khiip_sidecar.overview import OverviewRequest
+from khiip_sidecar.recall import RecallService
+from khiip_sidecar.results import RecalledHit, RecallRequest, RecallResult
+from khiip_sidecar.wire import hits as wire_hits
 from khiip_sidecar.wire import params as wire_params
 from khiip_sidecar.wire import views as wire_views
 from khiip_sidecar.wire.encode import Json
+from khiip_sidecar.wire.filters import filters_of, is_filtered
+from khiip_sidecar.wire.history_view import history_view
 from khiip_sidecar.wire.operators import expand
+from khiip_sidecar.wire.overview_view import overview_view
 from khiip_sidecar.wire.parse import Given, parse
 
 Values = Mapping[str, Any]
@@ -41,18 +46,43 @@ class Operations:
         self._address = address or (settings.host, settings.port)
 
     def recall(self, params: Given) -> Json:
-        """Search by meaning; what the query says in operators counts as parameters."""
+        """Search, file history or entity overview, by what is given.
+
+        What the query says in operators counts as parameters.
+        """
         said = self._parsed(wire_params.RECALL, expand(params, self._now()))
-        result = self._service.recall(
-            RecallRequest(
-                query=said["query"],
-                filters=filters_of(said),
-                limit=said["limit"],
-                offset=said["offset"],
-                min_score=said["min_score"],
+        if said["path"] is not None:
+            return self._history(said)
+        if wants_overview(said):
+            return self._overview(said)
+        return self._searched(said)
+
+    def _searched(self, said: Values) -> Json:
+        result = self._service.recall(request_of(said))
+        rows = (self._row(hit, said) for hit in result.hits)
+        kept, tokens, cut = wire_views.within_budget(rows, said["max_tokens"])
+        if said["mark_accessed"]:
+            self._service.mark_accessed(result.hits[: len(kept)])
+        return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
+
+    def _history(self, said: Values) -> Json:
+        history = history_view(self._service.history(said["path"]))
+        if said["query"] is None:
+            return history
+        return history | {"related_memories": self._searched(said)["results"]}
+
+    def _overview(self, said: Values) -> Json:
+        return overview_view(
+            self._service.overview(
+                OverviewRequest(
+                    kind=said["kind"],
+                    min_memories=said["min_memories"] or 1,
+                    limit=said["limit"],
+                    offset=said["offset"],
+                    filters=filters_of(said),
+                )
             )
         )
-        return self._search(result, said, max_tokens=said["max_tokens"])
 
     def related(self, params: Given) -> Json:
         """Captures near a given one."""
@@ -129,20 +159,22 @@ class Operations:
     def _full(self, record: CaptureRecord) -> Json:
         service = self._service
         return wire_views.full_capture(
-            record, service.payload(record), service.problems(record.vault_path)
+            record,
+            service.payload(record),
+            service.problems(record.vault_path),
+            service.memory.importance(record),
         )
 
-    def _search(self, result: RecallResult, said: Values, max_tokens: int | None = None) -> Json:
-        rows = (self._row(hit, said) for hit in result.hits)
-        kept, tokens, cut = wire_views.within_budget(rows, max_tokens)
+    def _search(self, result: RecallResult, said: Values) -> Json:
+        kept, tokens, cut = wire_views.within_budget(
+            (self._row(hit, said) for hit in result.hits), None
+        )
         return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
 
     def _row(self, hit: RecalledHit, said: Values) -> Json:
         if said["view"] == "full":
-            return wire_views.full_hit(self._full(hit.record), hit.score, weak=hit.weak)
-        return wire_views.lean_hit(
-            hit.record, hit.score, weak=hit.weak, excerpt_chars=said["excerpt_chars"]
-        )
+            return wire_hits.full_hit(self._full(hit.record), hit)
+        return wire_hits.lean_hit(hit, said["excerpt_chars"])
 
     def _database_path(self) -> str:
         """Relative to the vault; the name alone when the index is kept elsewhere."""
@@ -153,43 +185,27 @@ class Operations:
         return DATABASE_FILE
 
 
-def filters_of(said: Values) -> Filters:
-    """The filters that parsed parameters name."""
-    return Filters(
-        since=said["since"],
-        until=said["until"],
-        include_archived=said["include_archived"],
-        **{field: said[name] for name, field in _LISTS.items()},
-        **{f"not_{field}": said[f"-{name}"] for name, field in _LISTS.items()},
-        entities=tuple(map(entity_key, said["entity_name"])),
-        not_entities=tuple(map(entity_key, said["-entity_name"])),
-        properties=tuple(map(_property, said["property"])),
-        not_properties=tuple(map(_property, said["-property"])),
+def request_of(said: Values) -> RecallRequest:
+    """The search that parsed parameters ask for."""
+    return RecallRequest(
+        query=said["query"],
+        filters=filters_of(said),
+        limit=said["limit"],
+        offset=said["offset"],
+        min_score=said["min_score"],
+        match=said["match"],
+        rank=said["rank"],
+        syntax=said["match_syntax"],
+        explain=said["explain"],
+        passages=said["passages"],
     )
 
 
-# Parameters that are filters as they were read.
-_LISTS = {
-    "source": "sources",
-    "tag": "tags",
-    "folder": "folders",
-    "author": "authors",
-    "layer": "layers",
-    "altitude": "altitudes",
-    "mem_type": "mem_types",
-    "mem_state": "mem_states",
-    "thread_id": "threads",
-    "band": "bands",
-    "in_path": "path_has",
-    "file": "file_has",
-    "phrase": "phrases",
-}
-
-
-def _property(text: str) -> tuple[str, str | None]:
-    """`key:value`, or `key` for any value."""
-    key, _, value = text.partition(":")
-    return (key, value.strip() or None) if key.strip() else (text, None)
+def wants_overview(said: Values) -> bool:
+    """Whether nothing is looked for, or entities are named by what only they have."""
+    if said["query"] is not None:
+        return False
+    return said["kind"] is not None or said["min_memories"] is not None or not is_filtered(said)
 
 
 def _index_options(body: object) -> dict[str, bool]:

@@ -2,82 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from khiip_indexer.errors import (
-    ModelError,
-    NotFound,
-    Unsupported,
-    UsageError,
-)
-from khiip_indexer.records import CaptureRecord, Filters, Hit, IndexCounts, Ranking, WatcherState
-from khiip_indexer.types import ModelIdentity, Problem
+from khiip_indexer.errors import ModelError, NotFound, StorageError, Unsupported, UsageError
+from khiip_indexer.records import CaptureRecord, Filters, Freshness, IndexCounts, WatcherState
+from khiip_indexer.types import Problem
+from khiip_sidecar.history import FileHistory, file_history
+from khiip_sidecar.linking import linked_memories
+from khiip_sidecar.memory.desk import MemoryDesk
+from khiip_sidecar.overview import Overview, OverviewRequest, overview
 from khiip_sidecar.paging import Bookmarks, Page, fill_page
+from khiip_sidecar.ranking.candidates import Candidate, Neighbours, Query
+from khiip_sidecar.ranking.engine import SearchEngine
+from khiip_sidecar.ranking.reading import Reading, require_vectors
+from khiip_sidecar.ranking.showing import Showing
 from khiip_sidecar.refusals import no_vectors_yet, not_watching, notes_gone, other_model, too_early
+from khiip_sidecar.results import (
+    NOT_WATCHING,
+    Health,
+    RecalledHit,
+    RecallRequest,
+    RecallResult,
+)
 from khiip_sidecar.texts import clean_text
 from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from khiip_indexer.embedder import Embedder
     from khiip_indexer.index import VaultIndex
+
+_log = logging.getLogger(__name__)
 
 # What unrelated texts reach, by model: of 24 questions about what no note of the sample vault
 # speaks of, 14 find nothing above it; of its 42 real ones, none loses its answer (at least 0.25).
 WEAK_BELOW = {"all-MiniLM-L6-v2": 0.24}
 
 
-# What a process says that only reads: whether another one watches is not its to know.
-NOT_WATCHING = WatcherState("off")
-
-
 @dataclass(frozen=True, slots=True)
-class RecallRequest:
-    """A search; `limit` and `offset` count hits, `min_score` is a cosine that is still kept."""
+class Tuning:
+    """What differs from one world to another: below which cosine a hit is weak (None: what is
+    known of the model), and what time it is, in seconds since 1970.
+    """
 
-    query: str | None
-    filters: Filters = field(default_factory=Filters)
-    limit: int = 10
-    offset: int = 0
-    min_score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RecalledHit:
-    """A hit as it is shown: its note is on the disk; `weak` when it fits no better than chance."""
-
-    record: CaptureRecord
-    score: float
-    weak: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RecallResult:
-    """A page of hits, best first; `stale` when the disk is ahead of the index for any of them."""
-
-    query: str | None
-    model: ModelIdentity
-    hits: tuple[RecalledHit, ...]
-    has_more: bool
-    total_candidates: int
-    offset: int
-    stale: bool
-    degraded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Whether the service can do its work; `reason` says why not, in one sentence."""
-
-    state: str
-    reason: str | None
-    counts: IndexCounts
-    vault_id: str
-    watcher: WatcherState = NOT_WATCHING
+    weak_below: float | None = None
+    clock: Callable[[], float] = time.time
 
 
 class RecallService:
@@ -93,42 +65,102 @@ class RecallService:
         *,
         worker: IndexWorker | None = None,
         watching: Callable[[], WatcherState] = lambda: NOT_WATCHING,
-        weak_below: float | None = None,
+        tuning: Tuning | None = None,
     ) -> None:
         self.index = index
         self.embedder = embedder
         self.settings = index.settings
         self._worker = worker
         self._watching = watching
-        self._weak_below = weak_below
         self._bookmarks = Bookmarks()
+        self._tuning = tuning or Tuning()
+        self.memory = MemoryDesk(index, self._tuning.clock)
+        self._engine = SearchEngine(index, embedder, self.memory, self._weak_floor)
+        self._showing = Showing(index, self.memory, self._weak_floor)
 
     def recall(self, request: RecallRequest) -> RecallResult:
-        """The captures nearest to the query by meaning."""
-        query = _checked_query(request.query)
-        self._require_vectors()
-        vector = self._query_vector(query)
+        """The captures that fit a query best, or without one those that matter now."""
         filters = self._checked(request.filters)
+        if request.query is None:
+            return self._browsed(request, filters)
+        query = _checked_query(request.query)
+        request = replace(request, query=query)
+        reading = self._engine.read(request, query, self.work().error)
+        page, degraded = self._engine.search(request, reading, filters)
+        if not page.items:
+            self._require_notes()
+        return self._result(
+            request, page, degraded, self._showing.hits(request, reading, page.items)
+        )
 
-        def fetch(limit: int, offset: int) -> Ranking:
-            return self.index.search(
-                vector, filters, limit=limit, offset=offset, min_score=request.min_score
-            )
-
-        return self._ranked(query, fetch, request.limit, request.offset)
+    def _browsed(self, request: RecallRequest, filters: Filters) -> RecallResult:
+        page = self._engine.browse(request, filters)
+        if not page.items:
+            self._require_notes()
+        return self._result(request, page, (), self._showing.hits(request, None, page.items))
 
     def related(
         self, *, capture_id: str | None, path: str | None, filters: Filters, limit: int, offset: int
     ) -> RecallResult:
         """The captures nearest to a given one, itself and its chain left out."""
         record = self._named(capture_id, path)
-        self._require_vectors()
-        wanted = self._checked(filters)
+        require_vectors(self.index, self.embedder, self.work().error)
+        near = Neighbours(self.index, record, self._checked(filters))
+        request = RecallRequest(None, filters, limit, offset)
+        page = fill_page(near.fetch, self._freshness, limit=limit, offset=offset)
+        if "not_embedded" in near.degraded:
+            raise no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
+        reading = Reading(Query(), "semantic")
+        return self._result(
+            request, page, near.degraded, self._showing.hits(request, reading, page.items)
+        )
 
-        def fetch(limit: int, offset: int) -> Ranking:
-            return self.index.near(record, wanted, limit=limit, offset=offset)
+    def _result(
+        self,
+        request: RecallRequest,
+        page: Page[Candidate],
+        degraded: Sequence[str],
+        hits: tuple[RecalledHit, ...],
+    ) -> RecallResult:
+        return RecallResult(
+            query=request.query,
+            model=self.embedder.identity,
+            hits=hits,
+            has_more=page.has_more,
+            total_candidates=max(0, self.index.total(self._checked(request.filters)) - page.gone),
+            offset=request.offset,
+            stale=page.stale,
+            degraded=self._degraded(degraded),
+            passages=request.passages,
+        )
 
-        return self._ranked(None, fetch, limit, offset)
+    def _degraded(self, found: Sequence[str]) -> tuple[str, ...]:
+        at_work = {"warming": ("warming",), "indexing": ("indexing",), "suspect": ("indexing",)}
+        return tuple(dict.fromkeys((*found, *at_work.get(self.work().state, ()))))
+
+    def _freshness(self, each: Candidate) -> Freshness:
+        return self.index.freshness(each.record)
+
+    def history(self, path: str) -> FileHistory:
+        """What happened to the notes whose path holds a text, and what is remembered of them."""
+        wanted = self.index.vault.resolve(path)
+        found = file_history(self.index.history.edits(wanted))
+        return replace(found, linked_memories=linked_memories(self.index, wanted, found))
+
+    def overview(self, request: OverviewRequest) -> Overview:
+        """Who and what the notes are about, by how much is going on."""
+        wanted = replace(request, filters=self._checked(request.filters))
+        found = overview(self.memory.sources, self.memory.remembered, self.memory.tallies, wanted)
+        if not found.entities:
+            self._require_notes()
+        return found
+
+    def mark_accessed(self, hits: Iterable[RecalledHit]) -> None:
+        """Count one access for each hit; that it cannot be written is no reason not to answer."""
+        try:
+            self.index.record_access([hit.record.id for hit in hits])
+        except StorageError as error:
+            _log.warning("accesses could not be written: %s", error)
 
     def captures(self, filters: Filters, *, limit: int, offset: int) -> list[CaptureRecord]:
         """Captures newest first, replaced versions too."""
@@ -242,23 +274,6 @@ class RecallService:
         if counts.notes == 0 and counts.last_reconcile is None:
             raise too_early(self.work().error or "The vault has not been read yet.")
 
-    def _require_vectors(self) -> None:
-        """Vectors of two models must never meet in one search."""
-        made_by = self.index.model()
-        if made_by is None:
-            raise no_vectors_yet(self.work().error)
-        if made_by.key != self.embedder.identity.key:
-            raise other_model(made_by, self.embedder.identity)
-
-    def _check_empty(self, ranking: Ranking) -> None:
-        """An empty answer must mean that nothing fits, never that nothing could be compared."""
-        if "not_embedded" in ranking.degraded:
-            raise no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
-        self._require_notes()
-        counts = self.index.counts()
-        if counts.notes and not counts.searchable_by_meaning:
-            raise no_vectors_yet(self.work().error)
-
     def _model_fault(self) -> str | None:
         made_by = self.index.model()
         try:
@@ -269,66 +284,14 @@ class RecallService:
             return None
         return other_model(made_by, current).sentence
 
-    def _query_vector(self, query: str) -> NDArray[np.float32]:
-        try:
-            vector: NDArray[np.float32] = self.embedder.embed([query])[0]
-        except RuntimeError as error:  # the model is there and fails on this very text
-            raise ModelError(
-                "The model failed on this query.", hint="Say it in other words."
-            ) from error
-        if not 0.99 < float(vector @ vector) < 1.01:  # also false for what is not a number
-            raise ModelError("The model gave no usable vector.", hint="Run khiipd doctor.")
-        return vector
-
-    def _ranked(
-        self, query: str | None, fetch: Callable[[int, int], Ranking], limit: int, offset: int
-    ) -> RecallResult:
-        seen: list[Ranking] = []
-
-        floor = self._weak_floor()
-
-        def hits(limit: int, offset: int) -> tuple[RecalledHit, ...]:
-            seen.append(fetch(limit, offset))
-            return tuple(_shown(hit, floor) for hit in seen[-1].hits)
-
-        page: Page[RecalledHit] = fill_page(
-            hits, lambda hit: self.index.freshness(hit.record), limit=limit, offset=offset
-        )
-        if not page.items:
-            self._check_empty(seen[-1])
-        return RecallResult(
-            query=query,
-            model=self.embedder.identity,
-            hits=page.items,
-            has_more=page.has_more,
-            total_candidates=max(0, seen[-1].total_candidates - page.gone),
-            offset=offset,
-            stale=page.stale,
-            degraded=self._degraded(seen[-1]),
-        )
-
     def _weak_floor(self) -> float:
         """Below which a score means nothing; -1 for a model that was not measured."""
-        if self._weak_below is not None:
-            return self._weak_below
+        if self._tuning.weak_below is not None:
+            return self._tuning.weak_below
         return WEAK_BELOW.get(self.embedder.identity.name, -1.0)
 
-    def _degraded(self, ranking: Ranking) -> tuple[str, ...]:
-        state = self.work().state
-        at_work = {"warming": ("warming",), "indexing": ("indexing",), "suspect": ("indexing",)}
-        return tuple(dict.fromkeys((*ranking.degraded, *at_work.get(state, ()))))
 
-
-def _shown(hit: Hit, floor: float) -> RecalledHit:
-    return RecalledHit(hit.record, hit.score, weak=hit.score < floor)
-
-
-def _checked_query(query: str | None) -> str:
-    if query is None:
-        raise Unsupported(
-            "This version recalls by meaning only: it needs a query.",
-            hint="Give a query; khiipd list and /api/v1/captures list captures without one.",
-        )
+def _checked_query(query: str) -> str:
     cleaned = clean_text(query)
     if not cleaned.strip():
         raise UsageError("The query is empty.", hint="Give some words.", code="empty_query")

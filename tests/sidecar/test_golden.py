@@ -75,11 +75,22 @@ NOTES = {
     ),
 }
 
+# A read would be another answer the next time.
+UNREAD = {"mark_accessed": ["false"]}
+
 ANSWERS: dict[str, Callable[[House], Any]] = {
-    "recall_full": lambda house: house.operations.recall({"q": ["knots on cords"], "limit": ["3"]}),
-    "recall_lean": lambda house: house.operations.recall(
-        {"q": ["knots on cords"], "limit": ["3"], "view": ["lean"]}
+    "recall_full": lambda house: house.operations.recall(
+        {"q": ["knots on cords"], "limit": ["3"], **UNREAD}
     ),
+    "recall_lean": lambda house: house.operations.recall(
+        {"q": ["knots on cords"], "limit": ["3"], "view": ["lean"], **UNREAD}
+    ),
+    "recall_explained": lambda house: house.operations.recall(
+        {"q": ["knots on cords"], "limit": ["2"], "view": ["lean"], "match": ["hybrid"]}
+        | {"explain": ["true"], "passages": ["true"], **UNREAD}
+    ),
+    "history": lambda house: house.operations.recall({"path": ["Khipu"]}),
+    "overview": lambda house: house.operations.recall({}),
     "captures_full": lambda house: house.operations.captures({}),
     "captures_lean": lambda house: house.operations.captures({"view": ["lean"]}),
     "capture": lambda house: house.operations.capture(house.id_of("日記/雨.md")),
@@ -96,7 +107,9 @@ FAULTS: dict[str, Callable[[House], Any]] = {
     "bad_value": lambda house: house.operations.recall({"q": ["a"], "limit": ["0"]}),
     "not_in_list": lambda house: house.operations.recall({"q": ["a"], "source": ["redit"]}),
     "unknown_parameter": lambda house: house.operations.recall({"q": ["a"], "lmit": ["1"]}),
-    "not_served": lambda house: house.operations.recall({"q": ["a"], "match": ["lexical"]}),
+    "bad_match_expression": lambda house: house.operations.recall(
+        {"q": ["knots AND"], "match": ["lexical"], "match_syntax": ["fts5"]}
+    ),
     "outside_vault": lambda house: house.operations.recall({"q": ["a"], "folder": ["../x"]}),
     "reserved_folder": lambda house: house.operations.recall({"q": ["a"], "folder": [".git"]}),
     "not_found": lambda house: house.operations.capture("nobody"),

@@ -13,7 +13,6 @@ from houses import House, note, open_house
 from khiip_indexer.errors import (
     IndexMissing,
     KhiipError,
-    ModelError,
     NotFound,
     Unsupported,
     UsageError,
@@ -196,18 +195,13 @@ def test_a_token_budget_cuts_the_page_but_never_to_nothing(house: House) -> None
     assert (paths(fits), fits["stopped_by"]) == (paths(whole), "end")
 
 
-def test_without_a_query_there_is_nothing_this_version_can_rank(house: House) -> None:
-    with pytest.raises(Unsupported, match="by meaning"):
-        recall(house)
-    with pytest.raises(Unsupported, match="by meaning"):
-        recall(house, source="x")
-
-
-def test_without_the_model_recall_says_so_and_is_never_empty(house: House) -> None:
+@pytest.mark.parametrize("match", ["semantic", "hybrid"])
+def test_without_the_model_words_answer_and_the_answer_says_so(house: House, match: str) -> None:
     house.embedder.missing = True
-    with pytest.raises(ModelError) as caught:
-        recall(house, q="knots")
-    assert caught.value.http_status == 503
+    answer = recall(house, q="knots", match=match)
+    assert paths(answer) == paths(recall(house, q="knots", match="lexical"))
+    assert answer["results"]
+    assert answer["degraded"] == "no_model"
 
 
 class NotANumber(FakeEmbedder):
@@ -215,16 +209,19 @@ class NotANumber(FakeEmbedder):
         return np.full((1, 64), np.nan, np.float32)
 
 
-def test_a_vector_that_is_no_number_is_an_error_and_no_score(house: House) -> None:
+def test_a_vector_that_is_no_number_is_no_score(house: House) -> None:
     broken = Operations(RecallService(house.index, NotANumber()))
-    with pytest.raises(ModelError):
-        broken.recall({"q": ["knots"]})
+    answer = broken.recall({"q": ["knots"], "view": ["lean"]})
+    assert answer["degraded"] == "model_failed"
+    assert paths(answer) == paths(recall(house, q="knots", match="lexical"))
 
 
 def test_an_index_that_another_model_made_is_not_searched(house: House) -> None:
     other = Operations(RecallService(house.index, FakeEmbedder(name="other")))
     with pytest.raises(IndexMissing) as caught:
         other.recall({"q": ["knots"]})
+    by_words = other.recall({"q": ["knots"], "match": ["hybrid"]})
+    assert (bool(by_words["results"]), by_words["degraded"]) == (True, "index_of_other_model")
     assert (caught.value.http_status, caught.value.exit_code) == (503, 4)
     assert "fake-words" in caught.value.sentence
     assert "reindex" in (caught.value.hint or "")
@@ -239,8 +236,8 @@ def test_before_the_first_vector_recall_says_that_it_cannot_look(tmp_path: Path)
         with pytest.raises(KhiipError):
             house.sync()
         house.embedder.missing = False
-        with pytest.raises(IndexMissing):
-            recall(house, q="knots")
+        by_words = recall(house, q="knots")
+        assert (bool(by_words["results"]), by_words["degraded"]) == (True, "no_vectors")
     assert caught.value.http_status == 503
 
 

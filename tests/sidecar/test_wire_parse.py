@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from khiip_indexer.errors import KhiipError, Unsupported, UsageError
-from khiip_sidecar.wire.params import CAPTURES, OVERVIEW, RECALL, RELATED, Parameter
+from khiip_indexer.errors import KhiipError, UsageError
+from khiip_sidecar.wire.params import CAPTURES, RECALL, RELATED, Parameter
 from khiip_sidecar.wire.parse import escaped, parse, split_sign
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
-TABLES = (RECALL, CAPTURES, RELATED, OVERVIEW)
+TABLES = (RECALL, CAPTURES, RELATED)
 
 
 def read(**given: str | list[str]) -> dict[str, object]:
@@ -75,8 +75,6 @@ def test_a_value_behind_a_dash_is_left_out(given_texts: dict[str, list[str]]) ->
 @pytest.mark.parametrize("name", ["source", "layer", "band", "altitude", "mem_type", "mem_state"])
 def test_a_choice_can_be_left_out_too(name: str) -> None:
     [parameter] = [each for each in RECALL if each.name == name]
-    if parameter.served == ():
-        pytest.skip("not served yet")
     said = parse([parameter], {name: [f"-{parameter.choices[0]}"]}, NOW)
     assert said == {name: (), f"-{name}": (parameter.choices[0],)}
 
@@ -168,25 +166,6 @@ def test_a_misspelt_value_is_told_its_neighbour() -> None:
     with pytest.raises(UsageError) as caught:
         read(source="redit")
     assert caught.value.hint == "Did you mean `reddit`?"
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        {"match": "lexical"},
-        {"match": "hybrid"},
-        {"rank": "composite"},
-        {"path": "notes"},
-        {"explain": "true"},
-        {"passages": "1"},
-        {"band": "hot"},
-        {"match_syntax": "fts5"},
-        {"mark_accessed": "true"},
-    ],
-)
-def test_what_this_version_cannot_do_is_refused_not_ignored(later: dict[str, str]) -> None:
-    with pytest.raises(Unsupported, match="by meaning"):
-        read(q="a", **later)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from khiip_indexer.lexical.passages import PassageHit
 from khiip_indexer.records import CaptureRecord
 from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
-from khiip_sidecar.recall import RecallResult
+from khiip_sidecar.memory.composite import Breakdown
+from khiip_sidecar.results import Explanation, RecalledHit, RecallResult
 from khiip_sidecar.wire import views as wire_views
 from khiip_sidecar.wire.encode import to_json
+from khiip_sidecar.wire.hits import full_hit, lean_hit
 
 LEAN = (
     "id url source title author recorded_at vault_path description excerpt excerpt_from "
@@ -66,23 +69,49 @@ def record(**fields: object) -> CaptureRecord:
     return CaptureRecord(**(known | fields))  # type: ignore[arg-type]
 
 
+INFERRED = (0.3, "inferred")
+
+
 def test_a_lean_row_has_its_fields_in_order() -> None:
     row = wire_views.lean_row(record())
     assert list(row) == LEAN.split()
-    hit = wire_views.lean_hit(record(), 0.5, weak=False, excerpt_chars=500)
+    hit = lean_hit(RecalledHit(record(), 0.5), 500)
     assert list(hit) == [*LEAN.split(), "score"]
 
 
 def test_weak_is_appended_only_where_it_is_true() -> None:
-    hit = wire_views.lean_hit(record(), 0.1, weak=True, excerpt_chars=500)
-    assert list(hit)[-2:] == ["score", "weak"]
-    assert wire_views.full_hit({}, 0.1, weak=True) == {"capture": {}, "score": 0.1, "weak": True}
-    assert wire_views.full_hit({}, 0.1, weak=False) == {"capture": {}, "score": 0.1}
+    weak = RecalledHit(record(), 0.1, weak=True)
+    assert list(lean_hit(weak, 500))[-2:] == ["score", "weak"]
+    assert full_hit({}, weak) == {"capture": {}, "score": 0.1, "weak": True}
+    assert full_hit({}, RecalledHit(record(), 0.1)) == {"capture": {}, "score": 0.1}
+
+
+def test_what_was_asked_for_about_a_hit_is_appended_in_order() -> None:
+    breakdown = Breakdown(relevance=0.5, heat=1.0, momentum=0.0, importance=0.3)
+    hit = RecalledHit(
+        record(),
+        0.5,
+        explanation=Explanation(breakdown, ("semantic_match", "heat:hot")),
+        passage=PassageHit("Tides turn.", "Sea", 7, 0.5, ((0, 5),)),
+    )
+    row = lean_hit(hit, 500)
+    appended = ["score", "composite", "match_reasons", "score_breakdown", "passage"]
+    assert list(row) == [*LEAN.split(), *appended]
+    assert row["composite"] == pytest.approx(0.45 * 0.5 + 0.25 + 0.15 * 0.3)
+    assert row["passage"] == {
+        "text": "Tides turn.",
+        "heading": "Sea",
+        "line": 7,
+        "score": 0.5,
+        "ranges": [[0, 5]],
+    }
 
 
 def test_a_full_capture_has_every_field() -> None:
     problem = Problem("a.md", "bad_yaml", "the line has two colons", line=3, hint="Quote it.")
-    full = wire_views.full_capture(record(host="example.org"), '{"kind":"note"}', [problem])
+    full = wire_views.full_capture(
+        record(host="example.org"), '{"kind":"note"}', [problem], INFERRED
+    )
     assert list(full) == FULL.split()
     assert full["payload"] == {"kind": "note"}
     assert full["auto_metadata"] == {"host": "example.org", "year": 2026, "filetype": "md"}
@@ -91,28 +120,13 @@ def test_a_full_capture_has_every_field() -> None:
 
 
 def test_a_capture_without_a_payload_has_null() -> None:
-    assert wire_views.full_capture(record(), "null", [])["payload"] is None
+    assert wire_views.full_capture(record(), "null", [], INFERRED)["payload"] is None
 
 
 def test_the_payload_goes_out_with_as_many_characters_as_it_was_counted() -> None:
     stored = '{"kind":"note","title":"日記 \\"x\\"","n":1.5,"tasks":[]}'
-    sent = wire_views.full_capture(record(), stored, [])
+    sent = wire_views.full_capture(record(), stored, [], INFERRED)
     assert stored.encode() in to_json(sent)
-
-
-@pytest.mark.parametrize(
-    ("fields", "importance"),
-    [
-        ({"importance": 0.9}, (0.9, "written")),
-        ({"importance": 0.0}, (0.0, "written")),
-        ({"pinned": True}, (0.8, "inferred")),
-        ({}, (0.3, "inferred")),
-    ],
-)
-def test_importance_says_whether_it_was_written(
-    fields: dict[str, object], importance: tuple[float, str]
-) -> None:
-    assert wire_views.importance_of(record(**fields)) == importance
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,21 @@ def vectors_of_rows(
     return found
 
 
+def passages_of_rows(
+    connection: sqlite3.Connection, model: str, rows: Sequence[int]
+) -> list[tuple[int, int, bytes]]:
+    """(capture row, ordinal, vector) of every passage of these captures."""
+    found: list[tuple[int, int, bytes]] = []
+    for start in range(0, len(rows), _PIECE):
+        piece = rows[start : start + _PIECE]
+        found += connection.execute(
+            "SELECT p.row, p.ordinal, v.vector FROM passages p JOIN vectors v "  # noqa: S608
+            f"ON v.model = ? AND v.key = p.key WHERE p.row IN ({_marks(piece)})",
+            (model, *piece),
+        ).fetchall()
+    return found
+
+
 def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> bytes | None:
     """A capture's own vector: that of its embed text."""
     found = connection.execute(

@@ -26,11 +26,11 @@ CLI_DEFAULTS = {"view": "lean"}  # a person reads rows; programs ask for records
 def wire_options(
     parameters: Sequence[Parameter], *, leave_out: Sequence[str] = ()
 ) -> Callable[[Command], Command]:
-    """Adds an option for every parameter that this version acts on.
+    """Adds an option for every parameter.
 
     Values are checked by the service, so that every face says the same about a wrong one.
     """
-    offered = [each for each in parameters if _offered(each) and each.name not in leave_out]
+    offered = [each for each in parameters if each.name not in leave_out]
 
     def add(command: Command) -> Command:
         for parameter in reversed(offered):
@@ -49,11 +49,6 @@ def params_of(given: Mapping[str, Given]) -> dict[str, list[str]]:
     return {name: texts for name, texts in said.items() if texts}
 
 
-def _offered(parameter: Parameter) -> bool:
-    """A choice of one, or of none, is no choice."""
-    return parameter.served is None or len(parameter.served) > 1
-
-
 def _texts(value: Given) -> list[str]:
     if value is None or isinstance(value, bool):
         return ["true"] if value else []
@@ -63,6 +58,9 @@ def _texts(value: Given) -> list[str]:
 def _option(parameter: Parameter) -> Callable[[Command], Command]:
     name = f"--{parameter.name.replace('_', '-')}"
     help_text = _help(parameter)
+    if parameter.kind == "flag" and parameter.default:
+        both = f"{name}/--no-{name[2:]}"
+        return click.option(both, parameter.name, default=None, callback=_said, help=help_text)
     if parameter.kind == "flag":
         return click.option(name, parameter.name, is_flag=True, help=help_text)
     return click.option(
@@ -72,6 +70,11 @@ def _option(parameter: Parameter) -> Callable[[Command], Command]:
         multiple=parameter.many != "one",
         help=help_text,
     )
+
+
+def _said(_context: click.Context, _option: click.Parameter, value: bool | None) -> str | None:
+    """What was said of a flag that is on by default; None when nothing was."""
+    return None if value is None else str(value).lower()
 
 
 def _metavar(parameter: Parameter) -> str:

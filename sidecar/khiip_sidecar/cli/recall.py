@@ -1,14 +1,16 @@
-"""`khiipd recall`: the captures nearest in meaning to a question."""
+"""`khiipd recall`: search, file history, and what the notes are about."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import click
 
 from khiip_sidecar.cli.app import App, pass_app
 from khiip_sidecar.cli.behind import say_behind
+from khiip_sidecar.cli.memory_rows import show_history, show_overview
 from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
@@ -16,6 +18,7 @@ from khiip_sidecar.wire.params import RECALL
 
 # No argument of a process can hold it, so it marks words that only look like options.
 _WORD = "\0"
+_OPERATOR = re.compile("-?[a-z_]+")
 _DASHED_WORD = re.compile(r"-(?:[^\W\d_][^-].*|[^-\w].*|[\d_].*)", re.DOTALL)
 
 
@@ -46,20 +49,29 @@ class QueryCommand(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as the REST service does.")
 @pass_app
 def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) -> None:
-    """Find what you wrote down, by meaning.
+    """Find what you wrote down: by meaning, by words, or by what matters now.
 
-    QUERY is free text in your own words; it need not share a word with the note. The score comes
-    first: the cosine of question and note, where 1 is the same text and 0 has nothing to do
-    with it.
+    QUERY is free text in your own words; it need not share a word with the note. Operators in it
+    are filters: tag:, path:, file:, source:, folder:, author:, since:, [property:value],
+    "exact words", and any of them behind a -. The score comes first: by meaning the cosine of
+    question and note, where 1 is the same text and 0 has nothing to do with it.
+
+    With --path, the history of the notes whose path holds it. With nothing at all, what your
+    notes are about, the most active first.
 
     \b
     Examples:
       khiipd recall how did people keep accounts with knots
       khiipd recall "sleep and memory" --source youtube --since 2024 --limit 5
+      khiipd recall --match hybrid --rank composite what did we decide about the index
+      khiipd recall 'tag:#physics -folder:archive "dark matter"'
+      khiipd recall --path Projects/Khiip
       khiipd recall "who wrote about tides" --json | jq '.results[].vault_path'
     """
-    words = " ".join(word.removeprefix(_WORD) for word in query) if query else None
+    words = " ".join(_quoted(word.removeprefix(_WORD)) for word in query) if query else None
     params = params_of({"query": words, **given})
+    if not as_json and sys.stdout.isatty():
+        params.setdefault("passages", ["true"])
     settings = app.settings()
     with app.backend(settings) as backend:
         answer = backend.recall(params)
@@ -68,7 +80,28 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
     if as_json:
         write_json(answer)
         return
-    show_captures(answer["results"], params["view"][0])
+    _show(answer, params["view"][0])
+
+
+def _quoted(word: str) -> str:
+    """A word with the quotes that the shell took: `path:"My Papers"` came without them."""
+    operator, colon, value = word.partition(":")
+    if colon and " " in value and _OPERATOR.fullmatch(operator) and '"' not in value:
+        return f'{operator}:"{value}"'
+    return word
+
+
+def _show(answer: dict[str, Any], view: str) -> None:
+    if "entities" in answer:
+        show_overview(answer)
+        if not answer["entities"]:
+            say("no note is about anybody or anything yet")
+        return
+    if "paths_matched" in answer:
+        show_history(answer)
+        show_captures(answer.get("related_memories", []), view)
+        return
+    show_captures(answer["results"], view)
     _say_rest(answer)
 
 

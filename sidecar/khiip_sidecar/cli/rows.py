@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from khiip_sidecar.cli.output import Paint, cut, painter, plain, width_of, write, write_pretty
+from khiip_sidecar.cli.passage_lines import passage_lines
 
 INDENT = " " * 7
 
@@ -32,10 +33,23 @@ def row_lines(row: Mapping[str, Any], paint: Paint, width: int) -> list[str]:
     first = "" if score is None else paint(f"{score:.3f}".ljust(len(INDENT)), fg="green")
     indent = "  " if score is None else INDENT
     lines = [first + paint(plain(row["title"]), bold=True), indent + _origin(row, paint)]
-    excerpt = cut(" ".join(plain(row["excerpt"]).split()), width - len(indent))
-    if excerpt:
-        lines.append(indent + excerpt)
+    lines += [indent + line for line in _body(row, paint, width - len(indent))]
+    if row.get("match_reasons"):
+        lines.append(indent + paint(_why(row), dim=True))
     return lines
+
+
+def _body(row: Mapping[str, Any], paint: Paint, width: int) -> list[str]:
+    if row.get("passage"):
+        return passage_lines(row["passage"], paint, width)
+    excerpt = cut(" ".join(plain(row["excerpt"]).split()), width)
+    return [excerpt] if excerpt else []
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    """The composite with its parts, and the reasons."""
+    parts = " ".join(f"{name} {value:.2f}" for name, value in row["score_breakdown"].items())
+    return f"{row['composite']:.3f} = {parts} · {', '.join(row['match_reasons'])}"
 
 
 def _origin(row: Mapping[str, Any], paint: Paint) -> str:

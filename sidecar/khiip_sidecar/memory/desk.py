@@ -72,10 +72,11 @@ class MemoryDesk:
         import numpy as np
 
         weights = self.remembered.weights(filters, self.tallies())
-        ids = np.argsort(np.array(self.remembered.facts(filters).ids, dtype=object))
-        by_id = np.empty(len(ids), np.int64)
-        by_id[ids] = np.arange(len(ids))
-        rows: list[int] = weights.rows[np.lexsort((by_id, -weights.composites(relevance)))].tolist()
+        places = np.argsort(np.array(weights.ids, dtype=object))
+        by_id = np.empty(len(places), np.int64)
+        by_id[places] = np.arange(len(places))
+        order = np.lexsort((by_id, -weights.composites(relevance)))
+        rows: list[int] = weights.rows[order].tolist()
         return rows
 
     def narrowed(self, filters: Filters) -> Filters:

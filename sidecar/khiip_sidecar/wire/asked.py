@@ -24,16 +24,6 @@ def parameter_view(parameter: Parameter, place: str) -> Json:
     return said
 
 
-def refused_parameters(table: tuple[Parameter, ...]) -> Json:
-    """What is known and answered with 501: a parameter, or some of its values, by name."""
-    refused: Json = {}
-    for each in table:
-        if each.served is not None:
-            known = each.choices or (("true", "false") if each.kind == "flag" else ())
-            refused[each.name] = [value for value in known if value not in each.served] or ["*"]
-    return refused
-
-
 def _doc(parameter: Parameter) -> str:
     said = [parameter.doc]
     if parameter.negatable:
@@ -56,7 +46,7 @@ def _single(parameter: Parameter) -> Json:
     if parameter.choices:
         return {"type": "string", "enum": _choices(parameter)}
     if parameter.kind == "flag":
-        return _flag(parameter)
+        return {"type": "boolean"}
     if parameter.kind in ("whole", "number"):
         return _bounded(parameter)
     if parameter.kind == "time":
@@ -70,17 +60,9 @@ def _single(parameter: Parameter) -> Json:
 
 
 def _choices(parameter: Parameter) -> list[str]:
-    if parameter.served is not None:
-        return list(parameter.served)
     known = [*parameter.choices, *(word for word, _ in parameter.words)]
     signs = ("", "-") if parameter.negatable else ("",)
     return list(dict.fromkeys(f"{sign}{choice}" for sign in signs for choice in known))
-
-
-def _flag(parameter: Parameter) -> Json:
-    if parameter.served is None:
-        return {"type": "boolean"}
-    return {"type": "boolean", "enum": [value == "true" for value in parameter.served]}
 
 
 def _bounded(parameter: Parameter) -> Json:

@@ -27,6 +27,7 @@ FAULTS: dict[int, dict[str, str]] = {
         "too_long": "A value is over the limit.",
         "empty_query": "The query holds nothing to look for.",
         "bad_json": "The body is not JSON.",
+        "bad_match_expression": "The query is no MATCH expression of FTS5.",
     },
     429: {"too_many_streams": "As many programs follow the index as may."},
     500: {

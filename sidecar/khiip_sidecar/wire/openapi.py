@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 
 from khiip_indexer import __version__
-from khiip_sidecar.wire.asked import parameter_view, refused_parameters
+from khiip_sidecar.wire.asked import parameter_view
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.faults import ALWAYS, WITH_KEY, by_status
 from khiip_sidecar.wire.routes import EVENTS, VERBS, Verb
@@ -65,7 +65,7 @@ def _operation(verb: Verb, examples: dict[str, Json]) -> Json:
         "operationId": verb.name,
         "tags": [verb.group],
         "summary": verb.summary,
-        "description": _doc(verb),
+        "description": verb.doc,
         "parameters": _parameters(verb),
         "responses": _responses(verb, examples),
     }
@@ -76,21 +76,12 @@ def _operation(verb: Verb, examples: dict[str, Json]) -> Json:
             "required": False,
             "content": {"application/json": {"schema": reference(verb.body)}},
         }
-    if refused := refused_parameters(verb.parameters):
-        operation["x-not-served"] = refused
     return operation
-
-
-def _doc(verb: Verb) -> str:
-    if not refused_parameters(verb.parameters):
-        return verb.doc
-    note = "Parameters and values under `x-not-served` are known, and answered with 501 for now."
-    return f"{verb.doc} {note}".strip()
 
 
 def _parameters(verb: Verb) -> list[Json]:
     asked = [parameter_view(each, "path") for each in verb.in_path]
-    asked += [parameter_view(each, "query") for each in verb.parameters if each.served != ()]
+    asked += [parameter_view(each, "query") for each in verb.parameters]
     return asked
 
 

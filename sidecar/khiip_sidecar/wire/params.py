@@ -44,9 +44,8 @@ class Parameter:
 
     `many` says how several values are given: `one` takes one only, `commas` takes `a,b` or
     repeats, `repeat` takes repeats only (for values that hold commas themselves, such as names).
-    `served` lists the values that this version can act on; None means all of them. `pattern` is
-    what a text must match; a path that does not is refused by the vault. `required` and the
-    `choices` of a text describe what an operation insists on. `words` are other words for a
+    `pattern` is what a text must match; a path that does not is refused by the vault. `required`
+    and the `choices` of a text describe what an operation insists on. `words` are other words for a
     choice. A `negatable` parameter leaves out what it names behind a `-`, before a value or before
     its own name.
     """
@@ -60,7 +59,6 @@ class Parameter:
     most: float | None = None
     aliases: tuple[str, ...] = ()
     many: Many = "one"
-    served: tuple[str, ...] | None = None
     pattern: str = VISIBLE
     required: bool = False
     words: tuple[tuple[str, str], ...] = ()
@@ -124,13 +122,29 @@ MEMORY_FILTERS: tuple[Parameter, ...] = (
     _choice("mem_type", doc="Only memories of this type.", choices=MEM_TYPES),
     _choice("mem_state", doc="Only memories in this state.", choices=MEM_STATES),
     _list("thread_id", "text", "Only notes of this thread."),
-    # Understood and not acted on yet: a filter that was ignored would be a wrong answer.
-    _choice("band", doc="Only notes of this heat.", choices=BANDS, served=NOTHING),
+    _choice("band", doc="Only notes of this heat.", choices=BANDS),
+)
+
+# Of an overview, which a recall without a query is.
+ENTITIES: tuple[Parameter, ...] = (
+    Parameter(
+        "kind", "choice", "Of an overview: only entities of this kind.", choices=(*KINDS, "other")
+    ),
+    Parameter(
+        "min_memories",
+        "whole",
+        "Of an overview: only entities that at least so many notes are about.",
+        least=1,
+        most=1_000_000,
+    ),
 )
 
 RECALL: tuple[Parameter, ...] = (
     Parameter(
-        "query", "text", "What to look for, in your own words.", aliases=("q",), required=True
+        "query",
+        "text",
+        "What to look for, in your own words; operators such as tag: or folder: are filters.",
+        aliases=("q",),
     ),
     _limit(200, 10),
     OFFSET,
@@ -148,32 +162,35 @@ RECALL: tuple[Parameter, ...] = (
     Parameter(
         "match",
         "choice",
-        "How hits are found.",
+        "How hits are found: by meaning, by words, or by both.",
         "semantic",
         choices=("semantic", "lexical", "hybrid"),
-        served=("semantic",),
     ),
     Parameter(
         "rank",
         "choice",
-        "How hits are ordered.",
+        "How hits are ordered: by how well they fit, or by what matters now.",
         "relevance",
         choices=("relevance", "composite"),
-        served=("relevance",),
     ),
     Parameter(
         "match_syntax",
         "choice",
-        "How the query is read.",
+        "How the words are read: as free text, or as a MATCH expression of SQLite's FTS5.",
         "free",
         choices=("free", "fts5"),
-        served=("free",),
     ),
-    Parameter("path", "path", "History of the notes whose path holds this.", served=NOTHING),
-    Parameter("mark_accessed", "flag", "Record that the hits were read.", served=("false",)),
-    Parameter("explain", "flag", "Say why each hit was found.", False, served=("false",)),
-    Parameter("passages", "flag", "Show where each match is.", False, served=("false",)),
+    Parameter(
+        "path",
+        "path",
+        "Instead of a search: the history of the notes whose path holds this.",
+        pattern=IN_VAULT,
+    ),
+    Parameter("mark_accessed", "flag", "Record that the hits were read.", default=True),
+    Parameter("explain", "flag", "Say why each hit was found, and how it is ranked.", False),
+    Parameter("passages", "flag", "Show the best passage of each hit, and its matches.", False),
     *MEMORY_FILTERS,
+    *ENTITIES,
 )
 
 CAPTURES: tuple[Parameter, ...] = (
@@ -193,22 +210,6 @@ RELATED: tuple[Parameter, ...] = (
     _view(),
     *FILTERS,
     EXCERPT_CHARS,
-    *MEMORY_FILTERS,
-)
-
-OVERVIEW: tuple[Parameter, ...] = (
-    Parameter("kind", "choice", "Only entities of this kind.", choices=(*KINDS, "other")),
-    Parameter(
-        "min_memories",
-        "whole",
-        "Only entities that at least so many notes are about.",
-        1,
-        least=1,
-        most=1_000_000,
-    ),
-    Parameter("limit", "whole", "How many entities at most.", 10, least=1, most=200),
-    Parameter("offset", "whole", "How many entities to skip first.", 0, least=0, most=MAX_OFFSET),
-    *FILTERS,
     *MEMORY_FILTERS,
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from khiip_indexer.errors import Unsupported, UsageError
+from khiip_indexer.errors import UsageError
 from khiip_indexer.fields.memory import word
 from khiip_sidecar.texts import clean_text, shown
 from khiip_sidecar.wire.params import (
@@ -120,7 +120,6 @@ def _value(parameter: Parameter, parts: Sequence[str], now: datetime) -> Value:
     if not parts:
         return parameter.default if parameter.many == "one" else ()
     values = [read_value(parameter, part, now) for part in parts]
-    _refuse_unserved(parameter, parts)
     return values[0] if parameter.many == "one" else tuple(dict.fromkeys(values))
 
 
@@ -128,24 +127,6 @@ def _parts(parameter: Parameter, texts: Sequence[str]) -> list[str]:
     if parameter.many != "commas":
         return list(texts)
     return [_EDGES.sub("", part) for text in texts for part in text.split(",")]
-
-
-def _refuse_unserved(parameter: Parameter, parts: Sequence[str]) -> None:
-    if parameter.served is None:
-        return
-    for part in parts:
-        if _folded(parameter, part) not in parameter.served:
-            raise Unsupported(
-                f"This version recalls by meaning only: "
-                f"`{parameter.name}={shown(part)}` is not served.",
-                hint=f"Leave `{parameter.name}` out.",
-            )
-
-
-def _folded(parameter: Parameter, text: str) -> str:
-    if parameter.kind == "flag":
-        return "true" if _FLAGS[text.strip().lower()] else "false"
-    return text.strip().lower()
 
 
 def read_value(parameter: Parameter, text: str, now: datetime) -> Default:

@@ -64,7 +64,7 @@ STORED = (
 )
 WRITTEN = (*STORED, "index_not_writable", "disk_full")
 UNREAD = ("note_offline", "note_unreadable", "read_timeout")
-PARSED = ("bad_parameter", "unknown_parameter", "too_long", "empty_query", "not_implemented")
+PARSED = ("bad_parameter", "unknown_parameter", "too_long", "empty_query")
 IN_VAULT = ("path_outside_vault", "reserved_folder")
 MODEL = ("model_unavailable", "model_not_found", "model_damaged")
 COMPARED = (*MODEL, "index_warming", "index_of_other_model")
@@ -91,12 +91,17 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "recall",
         "/api/v1/recall",
-        "Find captures by meaning",
-        doc="Hits come best first, one per chain of versions.",
+        "Find captures, the history of a file, or what the notes are about",
+        doc=(
+            "With a query, or any filter: a search. Hits come best first, one per chain of "
+            "versions. With `path`: the history of the notes whose path holds it, and with a query "
+            "too what is remembered in `related_memories`. With neither: an overview of the "
+            "entities that notes are about, the most active first."
+        ),
         parameters=params.RECALL,
         answer="Recall",
-        faults=(*PARSED, *IN_VAULT, *COMPARED, *STORED),
-        examples=("recall_lean", "recall_full"),
+        faults=(*PARSED, "bad_match_expression", *IN_VAULT, *COMPARED, *STORED),
+        examples=("recall_lean", "recall_full", "recall_explained", "history", "overview"),
     ),
     Verb(
         "related",
@@ -149,7 +154,10 @@ VERBS: tuple[Verb, ...] = (
         in_path=(ID,),
         parameters=params.REFETCH,
         answer="Capture",
-        faults=(*PARSED, "not_found", "already_running", *MODEL, *WRITTEN, *UNREAD),
+        faults=(
+            *(*PARSED, "not_implemented", "not_found", "already_running"),
+            *(*MODEL, *WRITTEN, *UNREAD),
+        ),
         examples=("capture",),
     ),
     Verb(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import get_args, get_type_hints
 
+from khiip_indexer.fields.memory import LAYERS
 from khiip_indexer.records import Phase, WatcherState
 from khiip_indexer.types import SOURCES, ExtractionStatus, RecordedFrom
+from khiip_sidecar.memory.constants import MOMENTUM_BANDS
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.typed import PAYLOADS, payload_schemas, reference
 from khiip_sidecar.worker import State
@@ -68,6 +70,44 @@ _LEAN: dict[str, Json] = {
     "excerpt": {**TEXT, "maxLength": 501},
     "excerpt_from": TEXT,
     "payload_chars": WHOLE,
+}
+
+_UNIT: Json = {"type": "number", "minimum": 0, "maximum": 1}
+
+# What a hit says besides its score where that was asked for.
+_TOLD: dict[str, Json] = {
+    "weak": FLAG,
+    "composite": _UNIT,
+    "match_reasons": TEXTS,
+    "score_breakdown": record(
+        {"relevance": _UNIT, "heat": _UNIT, "momentum": _UNIT, "importance": _UNIT}
+    ),
+    "passage": reference("Passage"),
+}
+
+_ENTITY: dict[str, Json] = {
+    "name": TEXT,
+    "kind": TEXT,
+    "memory_count": WHOLE,
+    **{f"{layer}_count": WHOLE for layer in LAYERS},
+    "pinned_count": WHOLE,
+    "momentum_score": {"type": "number", "minimum": 0, "maximum": 10},
+    "momentum_band": one_of(*(name for _, name in MOMENTUM_BANDS)),
+    "last_access": perhaps(TIME),
+}
+
+_HISTORY: dict[str, Json] = {
+    "paths_matched": many(record({"path": TEXT, "edits": WHOLE})),
+    "total_edits": WHOLE,
+    "first_edit": perhaps(TIME),
+    "last_edit": perhaps(TIME),
+    "sessions_involved": WHOLE,
+    "daily_breakdown": many(record({"day": TEXT, "operation": TEXT, "edits": WHOLE})),
+    "user_intents": many(record({"intent": TEXT, "when": TIME, "occurrences": WHOLE})),
+    "linked_memories": many(
+        record({"id": TEXT, "entity": perhaps(TEXT), "title": TEXT, "preview": TEXT})
+    ),
+    "history_state": TEXT,
 }
 
 _CAPTURE: dict[str, Json] = {
@@ -158,10 +198,34 @@ _ANSWERS: dict[str, Json] = {
     ),
     "Capture": record(_CAPTURE),
     "LeanCapture": record(_LEAN),
-    "LeanHit": record({**_LEAN, "score": SCORE}, {"weak": FLAG}),
-    "FullHit": record({"capture": reference("Capture"), "score": SCORE}, {"weak": FLAG}),
+    "LeanHit": record({**_LEAN, "score": SCORE}, _TOLD),
+    "FullHit": record({"capture": reference("Capture"), "score": SCORE}, _TOLD),
+    "Passage": record(
+        {
+            "text": TEXT,
+            "heading": perhaps(TEXT),
+            "line": perhaps(WHOLE),
+            "score": perhaps(SCORE),
+            "ranges": many({**many(WHOLE), "minItems": 2, "maxItems": 2}),
+        }
+    ),
     "Captures": many({"anyOf": [reference("Capture"), reference("LeanCapture")]}),
-    "Recall": record(
+    "Recall": {
+        "anyOf": [reference("Search"), reference("History"), reference("Overview")],
+    },
+    "Overview": record(
+        {
+            "entities": many(reference("Entity")),
+            "total": WHOLE,
+            "has_more": FLAG,
+        }
+    ),
+    "Entity": record(_ENTITY),
+    "History": record(
+        _HISTORY,
+        {"related_memories": many({"anyOf": [reference("FullHit"), reference("LeanHit")]})},
+    ),
+    "Search": record(
         {
             "query": perhaps(TEXT),
             "embedder_model": TEXT,

@@ -16,13 +16,10 @@ from khiip_indexer.records import (
     SyncReport,
 )
 from khiip_indexer.types import SOURCES, ModelIdentity, Problem
-from khiip_sidecar.recall import Health, RecallResult
+from khiip_sidecar.results import Health, RecallResult
 from khiip_sidecar.wire.encode import Json, problem_view, to_json
 from khiip_sidecar.worker import WorkerState
 
-# Importance nobody wrote down: what is pinned matters, of the rest nothing is known.
-INFERRED_IMPORTANCE = 0.3
-INFERRED_IMPORTANCE_PINNED = 0.8
 EXCERPT_CHARS = 500
 BYTES_PER_TOKEN = 4
 
@@ -57,9 +54,13 @@ def cut_excerpt(excerpt: str, most: int) -> str:
     return f"{kept[:most]}…"
 
 
-def full_capture(record: CaptureRecord, payload_json: str, problems: Sequence[Problem]) -> Json:
-    """A capture with all its fields and its payload."""
-    importance, importance_from = importance_of(record)
+def full_capture(
+    record: CaptureRecord,
+    payload_json: str,
+    problems: Sequence[Problem],
+    importance: tuple[float, str],
+) -> Json:
+    """A capture with all its fields and its payload; `importance` and what it comes from."""
     return {
         "id": record.id,
         "url": record.url,
@@ -93,33 +94,11 @@ def full_capture(record: CaptureRecord, payload_json: str, problems: Sequence[Pr
         "mem_type": record.mem_type,
         "mem_state": record.mem_state,
         "thread_id": record.thread_id,
-        "importance": importance,
-        "importance_from": importance_from,
+        "importance": importance[0],
+        "importance_from": importance[1],
         "pinned": record.pinned,
         "problems": [problem_view(each) for each in problems],
     }
-
-
-def importance_of(record: CaptureRecord) -> tuple[float, str]:
-    """How much a capture matters, in [0, 1], and whether its note says so."""
-    if record.importance is not None:
-        return record.importance, "written"
-    return (INFERRED_IMPORTANCE_PINNED if record.pinned else INFERRED_IMPORTANCE), "inferred"
-
-
-def lean_hit(record: CaptureRecord, score: float, *, weak: bool, excerpt_chars: int) -> Json:
-    """A lean row with its score."""
-    return _marked(lean_row(record, excerpt_chars) | {"score": score}, weak)
-
-
-def full_hit(capture: Json, score: float, *, weak: bool) -> Json:
-    """A full capture beside its score."""
-    return _marked({"capture": capture, "score": score}, weak)
-
-
-def _marked(hit: Json, weak: bool) -> Json:
-    """`weak` is there only where it is true: the score is what unrelated texts reach too."""
-    return hit | {"weak": True} if weak else hit
 
 
 def tokens_of(row: Json) -> int:

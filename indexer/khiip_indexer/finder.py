@@ -1,0 +1,62 @@
+"""Finds captures for a query: by meaning, by words, and where in each of them it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from khiip_indexer.lexical import match
+from khiip_indexer.lexical.passages import best_passages
+from khiip_indexer.lexical.search import LexicalSearch
+from khiip_indexer.lexical.terms import terms
+from khiip_indexer.storage.conditions import where
+from khiip_indexer.storage.database import Database, translated
+
+if TYPE_CHECKING:
+    from khiip_indexer.lexical.passages import PassageHit
+    from khiip_indexer.lexical.search import LexicalHit
+    from khiip_indexer.lexical.terms import Terms
+    from khiip_indexer.records import Filters
+    from khiip_indexer.search import Meaning, Search
+    from khiip_indexer.vectors import Vector
+
+
+class Finder:
+    """Every method may be called from many threads; `searching` opens a search over vectors."""
+
+    def __init__(
+        self, database: Database, searching: Callable[[], AbstractContextManager[Search]]
+    ) -> None:
+        self._database = database
+        self._searching = searching
+
+    def meanings(
+        self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
+    ) -> dict[int, Meaning]:
+        """By capture row: how near the `pool` nearest captures are, and those of `also`."""
+        with self._searching() as search:
+            return search.meanings(vector, filters, pool, also)
+
+    def words(self, asked: Terms | str, filters: Filters, pool: int) -> dict[int, LexicalHit]:
+        """By capture row: the `pool` captures whose words fit best.
+
+        `asked` are a query's terms, or a MATCH expression of FTS5: UsageError where that is none.
+        """
+        with translated(self._database.path):
+            search = LexicalSearch(self._database.read())
+            if isinstance(asked, str):
+                expression = match.check_fts5(self._database.read(), asked)
+                return search.run_match(expression, where(filters), pool)
+            return search.run(asked, where(filters), pool)
+
+    def passages(
+        self, rows: Sequence[int], query: str, vector: Vector | None
+    ) -> dict[int, PassageHit]:
+        """By capture row: the passage that shows best why it fits the query."""
+        cosines = None
+        if vector is not None:
+            with self._searching() as search:
+                cosines = search.passage_cosines(vector, rows)
+        with translated(self._database.path):
+            return best_passages(self._database.read(), rows, terms(query), cosines)

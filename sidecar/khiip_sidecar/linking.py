@@ -1,0 +1,47 @@
+"""What is remembered about the notes of a history: their captures, and those that name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from khiip_indexer.fields.entity_names import entity_key
+from khiip_indexer.fields.mentions import note_name
+from khiip_indexer.records import CaptureRecord, Filters
+from khiip_sidecar.history import FileHistory, LinkedMemory
+
+if TYPE_CHECKING:
+    from khiip_indexer.index import VaultIndex
+
+MOST_LINKED = 20
+MOST_PATHS = 20
+PREVIEW_CHARS = 160
+
+
+def linked_memories(
+    index: VaultIndex, path: str, history: FileHistory
+) -> tuple[LinkedMemory, ...]:
+    """The captures of the notes themselves, then the newest that name one of them.
+
+    `path` is the text that the history was asked for: notes that were never edited count too.
+    """
+    edited = [each.path for each in history.paths_matched[:MOST_PATHS]]
+    own = [record for path in edited if (record := index.capture_at(path)) is not None]
+    held = Filters(path_has=(path,), heads_only=False)
+    own += [each for each in index.page(held, limit=MOST_PATHS) if each not in own]
+    paths = list(dict.fromkeys([*edited, *(record.vault_path for record in own)]))[:MOST_PATHS]
+    keys = {entity_key(note_name(path)): note_name(path) for path in paths}
+    naming = index.page(Filters(entities=tuple(keys)), limit=MOST_LINKED) if keys else []
+    known = {record.id for record in own}
+    found = [_linked(record, None) for record in own]
+    found += [_linked(record, _named(record, keys)) for record in naming if record.id not in known]
+    return tuple(found[:MOST_LINKED])
+
+
+def _named(record: CaptureRecord, keys: dict[str, str]) -> str | None:
+    return next((each for each in record.entities if entity_key(each) in keys), None)
+
+
+def _linked(record: CaptureRecord, entity: str | None) -> LinkedMemory:
+    text = " ".join((record.description or record.excerpt).split())
+    preview = text if len(text) <= PREVIEW_CHARS else f"{text[:PREVIEW_CHARS]}…"
+    return LinkedMemory(record.id, entity or record.title, record.title, preview)

@@ -1,0 +1,79 @@
+"""How meaning and words become one relevance; pure.
+
+A weighted sum of the cosine and of the words' score. The cosine is the mean of the capture's own
+vector and its best passage, two signals that fail on different questions. Measured on Cranfield
+and CISI, the sum is flat around these weights and beats both of its parts and rank fusion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from khiip_indexer.search import Meaning
+
+if TYPE_CHECKING:
+    from khiip_indexer.lexical.search import LexicalHit
+
+WORDS_WEIGHT = 0.3
+# Where the model does not know the language its cosine only parts equals.
+WORDS_WEIGHT_WEAK = 0.97
+# A note that holds the whole query comes before all that do not.
+VERBATIM = 0.9
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of how a capture fits a query; None where nothing is."""
+
+    meaning: Meaning | None = None
+    words: LexicalHit | None = None
+
+    @classmethod
+    def of_cosine(cls, value: float) -> Signals:
+        """What a search by meaning alone knows."""
+        return cls(meaning=Meaning(None, value))
+
+    @property
+    def verbatim(self) -> bool:
+        """Whether the note holds the whole query as it stands."""
+        return self.words is not None and self.words.verbatim
+
+
+def fused(signals: Signals, words_weight: float) -> float:
+    """Relevance in [0, 1] of both; a part that is not there counts nothing."""
+    words = signals.words.score if signals.words else 0.0
+    value = (1 - words_weight) * cosine(signals.meaning) + words_weight * words
+    if signals.verbatim:
+        return round(VERBATIM + (1 - VERBATIM) * value, DIGITS)
+    return round(min(value, VERBATIM), DIGITS)
+
+
+def cosine(meaning: Meaning | None) -> float:
+    """The capture's own vector and its best passage as one cosine, at least 0."""
+    if meaning is None:
+        return 0.0
+    own = meaning.best if meaning.own is None else meaning.own
+    return max(0.0, (own + meaning.best) / 2)
+
+
+def is_weak(signals: Signals, floor: float) -> bool:
+    """Whether a capture fits no better than chance: no word of the query, and a low cosine."""
+    if signals.words is not None:
+        return False
+    return signals.meaning is None or signals.meaning.best < floor
+
+
+def reasons(signals: Signals, floor: float) -> tuple[str, ...]:
+    """The `match_reasons` of a query, each only where it is true, in a fixed order."""
+    meaning, words = signals.meaning, signals.words
+    found = {
+        "semantic_match": meaning is not None and meaning.best >= floor,
+        "content_match_fts": words is not None and words.fts and not words.substring,
+        "content_match_dual": words is not None and words.fts and words.substring,
+        "content_substring": words is not None and words.substring and not words.fts,
+        "title_match": words is not None and words.title,
+        "verbatim": signals.verbatim,
+    }
+    return tuple(name for name, holds in found.items() if holds)
