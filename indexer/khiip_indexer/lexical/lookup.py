@@ -24,6 +24,7 @@ class Asked:
     weight: float
     most: int
     counts: bool = True
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,10 @@ class Lookup:
             return {}
         values: list[object] = []
         for each in asked:
-            values += [each.weight if each.counts else 0.0, each.found_by, each.most]
+            held = each.weight if each.counts else 0.0
+            values += [each.times, held, each.found_by, each.most]
         leg = (
-            f"SELECT * FROM (SELECT rowid AS row, {self._bm25} AS raw, ? AS held "  # noqa: S608
+            f"SELECT * FROM (SELECT rowid AS row, ? * {self._bm25} AS raw, ? AS held "  # noqa: S608
             "FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)"
         )
         sql = (

@@ -75,6 +75,7 @@ class _Plan:
     limited: tuple[Term, ...]
     counts: Mapping[Term, int]
     notes: int
+    times: Mapping[Term, int]
 
     def weight(self, term: Term) -> float:
         return rarity(self.notes, self.counts.get(term, 0))
@@ -129,7 +130,7 @@ class LexicalSearch:
         """What the words find, all terms at once."""
         budget = self._weights.budget
         asked = [
-            Asked(match.word_match(term), plan.weight(term), budget)
+            Asked(match.word_match(term), plan.weight(term), budget, times=plan.times.get(term, 1))
             for term in plan.used
             if plan.counts[term]
         ]
@@ -217,7 +218,7 @@ def _plan(lookup: Lookup, terms: Terms, budget: int) -> _Plan:
         used.append(term)
         spent += counts[term]
     limited = tuple(term for term in counts if term not in used or counts[term] > budget)
-    return _Plan(tuple(used), limited, counts, lookup.notes())
+    return _Plan(tuple(used), limited, counts, lookup.notes(), terms.times)
 
 
 def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> set[int]:

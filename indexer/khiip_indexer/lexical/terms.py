@@ -7,8 +7,9 @@ alone would not tell them from other words; `POL-358` and `don't` are their word
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from khiip_indexer.lexical.fold import fold
@@ -47,13 +48,14 @@ class Terms:
 
     `sentence` says that the query is long enough for a note that holds it whole to be meant.
     `needed` are short terms of a query of few words; where notes hold all of its words, one
-    without these is not an answer.
+    without these is not an answer. `times` says how often the query names a term.
     """
 
     text: str
     items: tuple[Term, ...]
     sentence: bool = False
     needed: frozenset[Term] = frozenset()
+    times: Mapping[Term, int] = field(default_factory=dict, compare=False)
 
     @property
     def strong(self) -> tuple[Term, ...]:
@@ -65,12 +67,12 @@ def terms(query: str) -> Terms:
     """Read free text; any text is a query, and one of blanks only has no terms."""
     text = " ".join(fold(query[:_LONGEST_QUERY]).split())
     chunks = text.split(" ") if text else []
-    found = dict.fromkeys(term for chunk in chunks for term in _of_chunk(chunk))
-    items = tuple(found)[:MOST_TERMS]
+    times = Counter(term for chunk in chunks for term in _of_chunk(chunk))
+    items = tuple(times)[:MOST_TERMS]
     if not any(term.kind != "literal" for term in items):
         return Terms(text, items)
     items = tuple(term for term in items if term.kind != "literal" or _has_word(term.text))
-    return Terms(text, items, _is_sentence(text), _needed(items))
+    return Terms(text, items, _is_sentence(text), _needed(items), times)
 
 
 def _has_word(text: str) -> bool:

@@ -146,6 +146,12 @@ def test_all_of_them_frequent_finds_what_holds_them_all(tmp_path: Path) -> None:
         assert small(vault, "alpha omega", budget=4)[0] == "both"
 
 
+def test_a_word_that_the_query_says_twice_counts_twice(tmp_path: Path) -> None:
+    with texted(tmp_path, {"one": "sand and more", "two": "wind and more"}) as vault:
+        assert vault.found("sand or wind, and wind again")[0] == "two"
+        assert vault.found("wind or sand, and sand again")[0] == "one"
+
+
 def test_rarity_is_never_below_nought() -> None:
     assert rarity(10, 0) > rarity(10, 1) > rarity(10, 9) > rarity(10, 10) > 0
     assert rarity(10, 99) == rarity(10, 10)
