@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from khiip_indexer.config import Settings
 from khiip_indexer.disk import git, gitlog
 from khiip_indexer.history import Edits, History, NoteEdit
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage import journal
 from khiip_indexer.storage.commit_queries import Activity
 from support import FakeEmbedder, make_vault
 
@@ -338,6 +340,15 @@ class TestWithoutGit:
         with VaultIndex.open(settings) as index:
             assert history(index).activity(0) == {"b.md": Activity((at,), 1, at)}
 
+    def test_rows_that_stand_for_several_edits_count_as_many(self, settings: Settings) -> None:
+        with VaultIndex.open(settings, write=True) as index:
+            with index.database.write() as writer:
+                journal.log(writer, journal.Edit("a.md", START, "modified", edits=4))
+                journal.log(writer, journal.Edit("a.md", START + DAY, "modified"))
+                journal.log(writer, journal.Edit("gone.md", START, "created"))
+            active = history(index).activity(START + 1)
+        assert active == {"a.md": Activity((START + DAY,), 5, START)}
+
     def test_a_name_taken_over_belongs_to_its_new_note_from_then_on(
         self, settings: Settings
     ) -> None:
@@ -445,6 +456,44 @@ def test_a_date_in_the_future_is_now(repo: Repo) -> None:
         (edit,) = asked(repo.settings, "later").edits
         assert edit.at <= time.time()
         repo.sync()
+
+
+def test_many_threads_ask_while_commits_are_made_and_taken_in(
+    repo: Repo, index: VaultIndex
+) -> None:
+    asking = history(index)
+
+    def ask(_: int) -> int:
+        asking.activity(0)
+        return len(asking.edits("a.md").edits)
+
+    with ThreadPoolExecutor(4) as pool:
+        counts = [list(pool.map(ask, range(12)))]
+        for number in range(4):
+            answers = pool.map(ask, range(12))
+            repo.commit({"a.md": f"edit {number}"})
+            if number % 2:
+                repo.sync()
+            counts.append(list(answers))
+    assert counts[0] == [1] * 12
+    for number, seen in enumerate(counts[1:], 1):
+        assert set(seen) <= {number, number + 1}, "each answer is one state of the history"
+    assert ask(0) == 5
+
+
+def test_a_cache_that_was_made_anew_is_followed(
+    repo: Repo, index: VaultIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("khiip_indexer.storage.database._LOOK_SECONDS", 0.0)
+    asking = history(index)
+    repo.commit({"0 first.md": "x", "b/c.md": "changed"})
+    asking.edits("")
+    shutil.rmtree(repo.settings.state)
+    repo.sync()
+    repo.commit({"b/c.md": "again"})
+    for text in ("b/c.md", "0 first", ""):
+        assert asking.edits(text) == asked(repo.settings, text)
+    assert asking.activity(0)["b/c.md"].edits == 3
 
 
 def test_edits_are_plain_values() -> None:
