@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from khiip_indexer.lexical.weights import WEIGHTS, Weights
 _LOOKED_THROUGH = 100
 _EDGES = "\"'()[]{}<>,;:!?¿¡.…。、「」『』 "
 _NEARLY = 1 - 1e-6
+_STEM = 3  # a longer word of a title is also meant by a form of it with an ending
+_WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +253,15 @@ def _kept(lookup: Lookup, terms: Terms, found: _Found) -> list[int]:
 
 def _in_title(terms: Terms, lines: list[str], least: float) -> bool:
     text = "\n".join(lines)
-    words = text.split()
-    there = sum(
-        term.text in text or any(len(word) > 3 and term.text.startswith(word) for word in words)
-        for term in terms.strong
-    )
+    words = _WORDS.findall(text)
+    there = sum(_is_in(term, text, words) for term in terms.strong)
     return there >= max(1.0, least * len(terms.strong))
+
+
+def _is_in(term: Term, text: str, words: list[str]) -> bool:
+    if term.kind != "word":
+        return term.text in text
+    return any(
+        word.startswith(term.text) or (len(word) > _STEM and term.text.startswith(word))
+        for word in words
+    )

@@ -93,6 +93,8 @@ def test_the_title_is_told_apart(vault: Texted) -> None:
     hits = vault.hits("clove hitch")
     assert hits["hitch"].title
     assert not hits["list"].title
+    assert vault.hits("bowline knots")["list"].title  # half of the query is enough
+    assert not vault.hits("ove")["hitch"].title  # inside of a word is not meant
 
 
 def test_a_sentence_puts_its_note_first(vault: Texted) -> None:
