@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from field_cases.conftest import Case, MakeCase
+from field_cases.conftest import Case, Json, MakeCase
+from khiip_indexer.history import Activity, History
+from khiip_indexer.index import VaultIndex
+from khiip_sidecar.history import file_history
+from khiip_sidecar.wire.history_view import history_view
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
@@ -36,6 +41,17 @@ def git(folder: Path, *args: str, when: str = NEW, ok: bool = True) -> str:
 def commit(folder: Path, message: str, when: str) -> None:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", message, when=when)
+
+
+def history_of(case: Case, path_has: str) -> Json:
+    """The history of notes as it goes over the wire."""
+    with VaultIndex.open(case.settings) as index:
+        edits = History(index.database, case.vault).edits(path_has)
+    return history_view(file_history(edits))
+
+
+def seconds(moment: str) -> int:
+    return int(datetime.fromisoformat(moment).timestamp())
 
 
 class TestDates:
@@ -88,6 +104,19 @@ class TestDates:
         case.ok("reindex")
         assert case.capture("a.md") == before
 
+    def test_a_clone_and_a_touch_are_no_activity(self, make_case: MakeCase, tmp_path: Path) -> None:
+        case = self.clone(make_case, tmp_path)
+        case.ok("reindex")
+        for name in ("a.md", "b.md"):
+            os.utime(case.vault / name)
+        case.ok("reindex")
+        with VaultIndex.open(case.settings) as index:
+            active = History(index.database, case.vault).activity(seconds(OLD) + 1)
+        assert active == {
+            "a.md": Activity((), 1, seconds(OLD)),
+            "b.md": Activity((seconds(NEW),), 1, seconds(NEW)),
+        }
+
 
 class TestNames:
     """B27"""
@@ -102,6 +131,12 @@ class TestNames:
         for path in ("résumé.md", 'tab\there "q".md', "plain.md"):
             capture = case.capture(path)
             assert (capture["recorded_at"], capture["recorded_at_from"]) == (OLD, "git"), path
+        history = history_of(case, "résumé.md")
+        assert {each["path"] for each in history["paths_matched"]} == {"résumé.md", "café メモ.md"}
+        assert [each["intent"] for each in history["user_intents"]] == ["renamed", "first"]
+        assert (history["first_edit"], history["last_edit"]) == (OLD, NEW)
+        assert history["history_state"] == "git"
+        assert history_of(case, "tab\there")["total_edits"] == 1
 
     def test_a_shallow_clone_does_not_pass_its_cut_for_a_date(
         self, make_case: MakeCase, tmp_path: Path
@@ -109,6 +144,9 @@ class TestNames:
         case = TestDates().clone(make_case, tmp_path, "--depth", "1")
         case.ok("reindex")
         assert case.capture("a.md")["recorded_at_from"] == "mtime"
+        history = history_of(case, "a.md")
+        assert history["history_state"].startswith("git_unavailable: this is a shallow clone")
+        assert (history["total_edits"], history["paths_matched"]) == (0, [])
 
     @pytest.mark.parametrize("trouble", ["missing", "refuses"])
     def test_without_git_the_date_is_the_files_and_says_so(
@@ -126,6 +164,10 @@ class TestNames:
         case.ok("reindex")
         assert case.capture("a.md")["recorded_at_from"] == "mtime"
         assert case.paths("memo") == ["a.md"]
+        why = {"refuses": "fatal: dubious ownership", "missing": "git was not found"}[trouble]
+        history = history_of(case, "a.md")
+        assert history["history_state"] == f"git_unavailable: {why}"
+        assert (history["total_edits"], history["user_intents"]) == (0, [])
 
 
 class TestStateFiles:
