@@ -46,8 +46,9 @@ class EntityFacts:
     """The notes that filters let in, and which of them name which entities. Columns, no records.
 
     Of notes, by rising `rows`: `paths`, `ids`, `layers`, `importance` as written (NaN: not),
-    `pinned`, `recorded` and `edited` (seconds since 1970; 0: no edit is known), `backlinks` (how
-    many others of these notes name this one).
+    `pinned`, `recorded` and `edited` (seconds since 1970; 0: no edit is known), `made` (as
+    `recorded`, infinite where nothing but the file's own time tells it: that of a checkout would
+    make every note new), `backlinks` (how many others of these notes name this one).
     Of entities: `keys`, rising, of those that any of the notes names. Of mentions, by rising
     `entity`: `entity` and `note` are positions in `keys` and `rows`.
     """
@@ -60,6 +61,7 @@ class EntityFacts:
     pinned: NDArray[np.bool_]
     recorded: Numbers
     edited: Numbers
+    made: Numbers
     backlinks: Whole
     keys: tuple[str, ...]
     entity: Whole
@@ -87,11 +89,13 @@ class EntityReader:
         condition, values = where(filters)
         found = self._connection.execute(
             "SELECT c.row, c.path, c.id, c.layer, c.importance, c.pinned, "  # noqa: S608
-            f"{_seconds('c.recorded_at')}, {_EDITED} "
+            f"{_seconds('c.recorded_at')}, {_EDITED}, "
+            "CASE WHEN c.recorded_at_from = 'mtime' THEN 9e999 "
+            f"ELSE {_seconds('c.recorded_at')} END "
             f"FROM captures c WHERE {condition} ORDER BY c.row",
             values,
         ).fetchall()
-        columns = list(zip(*found, strict=True)) or [()] * 8
+        columns = list(zip(*found, strict=True)) or [()] * 9
         rows = np.array(columns[0], np.int64)
         keys, entity, note = self._mentions(rows)
         return EntityFacts(
@@ -103,6 +107,7 @@ class EntityReader:
             pinned=np.array(columns[5], np.bool_),
             recorded=np.array(columns[6], np.float64),
             edited=np.array(columns[7], np.float64),
+            made=np.array(columns[8], np.float64),
             backlinks=_backlinks(len(rows), entity, note, self._names(rows, keys)),
             keys=keys,
             entity=entity,

@@ -18,7 +18,6 @@ from khiip_sidecar.wire.params import RECALL
 
 # No argument of a process can hold it, so it marks words that only look like options.
 _WORD = "\0"
-_OPERATOR = re.compile("-?[a-z_]+")
 _DASHED_WORD = re.compile(r"-(?:[^\W\d_][^-].*|[^-\w].*|[\d_].*)", re.DOTALL)
 
 
@@ -53,7 +52,8 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
 
     QUERY is free text in your own words; it need not share a word with the note. Operators in it
     are filters: tag:, path:, file:, source:, folder:, author:, since:, [property:value],
-    "exact words", and any of them behind a -. The score comes first: by meaning the cosine of
+    "exact words", and any of them behind a -; put all of it into single quotes, for the shell
+    takes double ones away. The score comes first: by meaning the cosine of
     question and note, where 1 is the same text and 0 has nothing to do with it.
 
     With --path, the history of the notes whose path holds it. With nothing at all, what your
@@ -68,7 +68,7 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
       khiipd recall --path Projects/Khiip
       khiipd recall "who wrote about tides" --json | jq '.results[].vault_path'
     """
-    words = " ".join(_quoted(word.removeprefix(_WORD)) for word in query) if query else None
+    words = " ".join(word.removeprefix(_WORD) for word in query) if query else None
     params = params_of({"query": words, **given})
     if not as_json and sys.stdout.isatty():
         params.setdefault("passages", ["true"])
@@ -81,14 +81,6 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
         write_json(answer)
         return
     _show(answer, params["view"][0])
-
-
-def _quoted(word: str) -> str:
-    """A word with the quotes that the shell took: `path:"My Papers"` came without them."""
-    operator, colon, value = word.partition(":")
-    if colon and " " in value and _OPERATOR.fullmatch(operator) and '"' not in value:
-        return f'{operator}:"{value}"'
-    return word
 
 
 def _show(answer: dict[str, Any], view: str) -> None:

@@ -38,12 +38,13 @@ def note_events(facts: EntityFacts, activity: Activity, now: float) -> NoteEvent
     """Count the events of each note at `now`; `activity` reaches back 7 days at least.
 
     Being recorded is an event where it lies a day or more before the first known edit, or where
-    no edit is known: notes are written before they come under git or into the index. What lies in
-    the future is now.
+    no edit is known: notes are written before they come under git or into the index. Where only
+    the file's time says when that was, it is none. What lies in the future is now.
     """
     import numpy as np
 
-    recorded = np.minimum(facts.recorded, now)
+    unknown = np.isinf(facts.made)
+    recorded = np.where(unknown, facts.made, np.minimum(facts.made, now))
     day, week, edits = (np.zeros(len(facts.rows), np.int64) for _ in range(3))
     first = np.full(len(facts.rows), np.inf)
     for place, path in enumerate(facts.paths):
@@ -53,7 +54,7 @@ def note_events(facts: EntityFacts, activity: Activity, now: float) -> NoteEvent
                 week[place] += moment > now - c.WEEK
                 day[place] += moment > now - c.DAY
     first = np.minimum(first, np.where(edits > 0, now, np.inf))
-    apart = recorded <= first - c.SAME_EVENT
+    apart = ~unknown & (recorded <= first - c.SAME_EVENT)
     return NoteEvents(
         day=day + (apart & (recorded > now - c.DAY)),
         week=week + (apart & (recorded > now - c.WEEK)),

@@ -36,6 +36,7 @@ def facts_of(
         pinned=np.zeros(count, np.bool_),
         recorded=NOW - np.array(recorded) * DAY,
         edited=np.zeros(count),
+        made=NOW - np.array(recorded) * DAY,
         backlinks=np.zeros(count, np.int64),
         keys=tuple(about or {}),
         entity=np.array([e for e, _ in pairs], np.int64),
@@ -208,3 +209,13 @@ def test_an_empty_index_has_no_momentum() -> None:
     momentum = Index(facts_of([]), NOTHING).remembered().momentum()
     assert momentum.entity("ada") == 0.0
     assert momentum.notes([1]).tolist() == [0.0]
+
+
+def test_a_note_that_only_its_file_dates_is_no_event() -> None:
+    known = facts_of(recorded=[0.0, 0.0], about={"a": [0], "b": [1]})
+    known = replace(known, made=np.array([math.inf, NOW]))
+    events = note_events(known, {}, NOW)
+    assert events.total.tolist() == [0, 1]
+    assert events.week.tolist() == [0, 1]
+    edited = note_events(known, {"0.md": ([int(NOW) - 60], 1, int(NOW) - 60)}, NOW)
+    assert (edited.total.tolist(), edited.day.tolist()) == ([1, 1], [1, 1])
