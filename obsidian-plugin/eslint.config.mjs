@@ -35,4 +35,16 @@ export default defineConfig([
       "max-lines": ["error", 350],
     },
   },
+  {
+    // The stand-in is what these rules send a plugin to, and what it is built on.
+    files: ["tests/browser/**/*.ts"],
+    rules: {
+      "obsidianmd/hardcoded-config-path": "off",
+      "obsidianmd/no-static-styles-assignment": "off",
+      "obsidianmd/prefer-create-el": "off",
+      "obsidianmd/prefer-instanceof": "off",
+      "obsidianmd/prefer-window-timers": "off",
+      "obsidianmd/rule-custom-message": "off",
+    },
+  },
 ]);
