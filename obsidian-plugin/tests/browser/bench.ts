@@ -62,7 +62,7 @@ function watch(): void {
   const seen = new MutationObserver(() => {
     if (!pressed || !list.querySelector("[role=option]")) return;
     seen.disconnect();
-    requestAnimationFrame(() => {
+    window.requestAnimationFrame(() => {
       setTimeout(() => {
         window.painted = performance.now() - pressed;
       });
@@ -114,7 +114,7 @@ async function main(given: string[]): Promise<void> {
     const page = await browser.newPage();
     const rows = await measure(house, page, queries.length ? queries : QUERIES);
     for (const row of rows)
-      console.log(JSON.stringify({ ...row, value: Math.round(row.value * 10) / 10 }));
+      process.stdout.write(`${JSON.stringify({ ...row, value: Math.round(row.value * 10) / 10 })}\n`);
   } finally {
     await browser.close();
     await house.close();

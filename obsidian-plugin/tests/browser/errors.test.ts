@@ -132,7 +132,7 @@ test("an error that goes on is told once, and goes when an answer comes", () =>
       const said: string[] = [];
       const look = new MutationObserver((changes) => {
         for (const { target } of changes) {
-          const el = target instanceof Element ? target : target.parentElement;
+          const el = target.instanceOf(Element) ? target : target.parentElement;
           const live = el?.closest("[role=alert],[role=status],[aria-live]");
           if (live?.textContent?.match(/wrong/i)) said.push(live.textContent);
         }

@@ -92,7 +92,7 @@ test("a rejection that nobody saw, and a name that Obsidian has not, are faults"
   await expect.poll(() => desk.faults.join()).toContain("nobody saw it");
   desk.faults.length = 0;
   await desk.page.evaluate(() => {
-    window.setTimeout(() => window.desk.run("khiip:unknown"));
+    setTimeout(() => window.desk.run("khiip:unknown"));
   });
   await expect
     .poll(() => desk.faults.join())

@@ -326,9 +326,8 @@ export class ExtraButtonComponent extends BaseComponent {
 export class SecretComponent extends BaseComponent {
   private readonly inputEl: HTMLInputElement;
 
-  constructor(app: O.App, containerEl: HTMLElement) {
+  constructor(_app: O.App, containerEl: HTMLElement) {
     super();
-    void app;
     this.inputEl = containerEl.createEl("input", { type: "password" });
   }
 

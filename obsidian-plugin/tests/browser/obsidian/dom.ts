@@ -1,4 +1,5 @@
 /** Obsidian's helpers on Node, Element and HTMLElement, and its globals. */
+import { listening } from "./listening";
 
 type Info = DomElementInfo | string | undefined;
 type Callback<T> = ((el: T) => void) | undefined;
@@ -57,7 +58,7 @@ function makeSvg<K extends keyof SVGElementTagNameMap>(
   parent?: Node,
 ): SVGElementTagNameMap[K] {
   const info = typeof o === "string" ? { cls: o } : (o ?? {});
-  const el = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const el = createSvg(tag);
   el.addClasses(classesOf(info.cls));
   if (info.attr) el.setAttrs(info.attr);
   callback?.(el);
@@ -101,7 +102,7 @@ const nodeHelpers: NodeHelpers & ThisType<Node> = {
     this.appendChild(document.createTextNode(text));
   },
   instanceOf<T>(this: Node, type: new () => T): boolean {
-    return this instanceof type;
+    return this.instanceOf(type);
   },
   createEl(tag, o, callback) {
     return makeElement(tag, o, callback, this);
@@ -204,10 +205,10 @@ const findable = {
 
 const shown = {
   show(this: HTMLElement) {
-    this.style.display = this.dataset["shownAs"] ?? "";
+    this.style.display = this.dataset.shownAs ?? "";
   },
   hide(this: HTMLElement) {
-    if (this.style.display !== "none") this.dataset["shownAs"] = this.style.display;
+    if (this.style.display !== "none") this.dataset.shownAs = this.style.display;
     this.style.display = "none";
   },
   toggle(this: HTMLElement, visible: boolean) {
@@ -219,55 +220,6 @@ const shown = {
   },
   isShown(this: HTMLElement) {
     return this.offsetParent !== null;
-  },
-};
-
-type Delegated = (this: HTMLElement, ev: Event, target: HTMLElement) => unknown;
-interface Delegation {
-  type: string;
-  selector: string;
-  listener: Delegated;
-  wrapped: (ev: Event) => void;
-}
-const delegations = new WeakMap<EventTarget, Delegation[]>();
-
-const listening = {
-  on(
-    this: HTMLElement | Document,
-    type: string,
-    selector: string,
-    listener: Delegated,
-    options?: boolean | AddEventListenerOptions,
-  ) {
-    const wrapped = (ev: Event): void => {
-      const target = ev.target instanceof Element ? ev.target.closest(selector) : null;
-      if (target instanceof HTMLElement && this.contains(target)) {
-        listener.call(this as HTMLElement, ev, target);
-      }
-    };
-    const known = delegations.get(this) ?? [];
-    delegations.set(this, [...known, { type, selector, listener, wrapped }]);
-    this.addEventListener(type, wrapped, options);
-  },
-  off(this: HTMLElement | Document, type: string, selector: string, listener: Delegated) {
-    for (const entry of delegations.get(this) ?? []) {
-      const same = entry.type === type && entry.selector === selector;
-      if (same && entry.listener === listener) this.removeEventListener(type, entry.wrapped);
-    }
-  },
-  onClickEvent(
-    this: HTMLElement,
-    listener: (ev: MouseEvent) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ) {
-    this.addEventListener("click", listener, options);
-    this.addEventListener("auxclick", listener, options);
-  },
-  trigger(this: HTMLElement, type: string) {
-    this.dispatchEvent(new Event(type, { bubbles: true, cancelable: true }));
-  },
-  onWindowMigrated(): () => void {
-    return () => undefined; // there is one window here
   },
 };
 
@@ -327,14 +279,14 @@ function installGlobals(): void {
     createSvg: <K extends keyof SVGElementTagNameMap>(tag: K, o?: SvgElementInfo | string) =>
       makeSvg(tag, o, undefined),
     createFragment(callback?: (el: DocumentFragment) => void) {
-      const fragment = document.createDocumentFragment();
+      const fragment = createFragment();
       callback?.(fragment);
       return fragment;
     },
     activeWindow: window,
     activeDocument: document,
-    sleep: (ms: number) => new Promise((done) => setTimeout(done, ms)),
-    nextFrame: () => new Promise((done) => requestAnimationFrame(done)),
+    sleep: (ms: number) => new Promise((done) => window.setTimeout(done, ms)),
+    nextFrame: () => new Promise((done) => window.requestAnimationFrame(done)),
   });
 }
 
@@ -349,7 +301,7 @@ export function installDom(): void {
   define(Document.prototype, { on: listening.on, off: listening.off });
   define(UIEvent.prototype, {
     instanceOf<T>(this: UIEvent, type: new () => T) {
-      return this instanceof type;
+      return this.instanceOf(type);
     },
   });
   defineDocuments(Node.prototype);

@@ -42,7 +42,7 @@ export class Events {
     try {
       (ref as Ref).callback(...args);
     } catch (error) {
-      setTimeout(() => {
+      window.setTimeout(() => {
         throw error; // as Obsidian does: the others are told, and the fault is seen
       });
     }

@@ -19,7 +19,8 @@ import type * as suggest from "./suggest";
 import type { Plugin } from "./plugin";
 import type { Setting, SettingGroup, SettingTab } from "./settings";
 import type * as views from "./views";
-import type { Workspace, WorkspaceLeaf } from "./workspace";
+import type { WorkspaceLeaf } from "./leaf";
+import type { Workspace } from "./workspace";
 
 /** Names whose types are the stand-in's own, and cast where a plugin meets them. */
 type Own =

@@ -63,7 +63,4 @@ export function setIcon(parent: HTMLElement, iconId: string): void {
 }
 
 /** Icons of plugins' own are taken, and drawn as a plain sheet. */
-export function addIcon(iconId: string, svgContent: string): void {
-  void iconId;
-  void svgContent;
-}
+export function addIcon(_iconId: string, _svgContent: string): void {}

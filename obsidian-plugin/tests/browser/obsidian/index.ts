@@ -15,15 +15,12 @@ import * as suggest from "./suggest";
 import { Plugin } from "./plugin";
 import * as settings from "./settings";
 import * as views from "./views";
-import { Workspace, WorkspaceLeaf } from "./workspace";
+import { WorkspaceLeaf } from "./leaf";
+import { Workspace } from "./workspace";
 import { Editor } from "./editor";
 
-const { becomePhone: _phone, becomeOld: _old, ...general } = misc;
-void _phone;
-void _old;
-
 export const parts = {
-  ...general,
+  ...misc,
   ...controls,
   ...modal,
   ...suggest,

@@ -66,7 +66,13 @@ export class Keymap {
     private readonly root: Scope,
     private readonly ofActiveView: () => Scope | null,
   ) {
-    window.addEventListener("keydown", (evt) => this.onKey(evt), true);
+    window.addEventListener(
+      "keydown",
+      (evt) => {
+        this.onKey(evt);
+      },
+      true,
+    );
   }
 
   pushScope(scope: O.Scope): void {

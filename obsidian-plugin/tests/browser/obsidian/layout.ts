@@ -2,8 +2,7 @@
 import type * as O from "obsidian";
 import { debounce } from "./misc";
 import { published } from "./events";
-import type { Side, Split } from "./workspace";
-import { WorkspaceLeaf } from "./workspace";
+import { WorkspaceLeaf, type Side, type Split } from "./leaf";
 
 const KEY = "stand-in-layout";
 

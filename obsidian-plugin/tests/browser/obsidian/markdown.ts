@@ -64,13 +64,12 @@ export async function renderMarkdown(
 
 export abstract class MarkdownRenderer extends MarkdownRenderChild {
   static render(
-    app: O.App,
+    _app: O.App,
     markdown: string,
     el: HTMLElement,
     sourcePath: string,
     component: O.Component,
   ): Promise<void> {
-    void app;
     return renderMarkdown(markdown, el, sourcePath, component);
   }
 }

@@ -94,13 +94,11 @@ export class Menu extends Component {
     return this;
   }
 
-  setUseNativeMenu(useNativeMenu: boolean): this {
-    void useNativeMenu;
+  setUseNativeMenu(_useNativeMenu: boolean): this {
     return this;
   }
 
-  setParentElement(el: HTMLElement): this {
-    void el;
+  setParentElement(_el: HTMLElement): this {
     return this;
   }
 
@@ -116,7 +114,7 @@ export class Menu extends Component {
       left: `${String(Math.max(8, Math.min(position.x, room)))}px`,
       top: `${String(Math.min(position.y, window.innerHeight - this.menuEl.offsetHeight - 8))}px`,
     });
-    setTimeout(() => {
+    window.setTimeout(() => {
       document.addEventListener("mousedown", this.outside);
     });
     document.addEventListener("keydown", this.keys);
@@ -142,7 +140,7 @@ export class Menu extends Component {
 
   static forEvent(evt: MouseEvent): Menu {
     const menu = new Menu();
-    setTimeout(() => menu.showAtMouseEvent(evt));
+    window.setTimeout(() => menu.showAtMouseEvent(evt));
     evt.preventDefault();
     return menu;
   }
@@ -162,7 +160,10 @@ export class Notice {
     this.containerEl.addEventListener("click", () => {
       this.hide();
     });
-    if (duration > 0) setTimeout(() => this.hide(), duration);
+    if (duration > 0)
+      window.setTimeout(() => {
+        this.hide();
+      }, duration);
   }
 
   setMessage(message: string | DocumentFragment): this {

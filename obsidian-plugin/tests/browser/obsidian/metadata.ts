@@ -69,8 +69,7 @@ export class MetadataCache extends Events {
     return counts;
   }
 
-  getFirstLinkpathDest(linkpath: string, sourcePath: string): O.TFile | null {
-    void sourcePath;
+  getFirstLinkpathDest(linkpath: string, _sourcePath: string): O.TFile | null {
     const wanted = linkpath.toLowerCase().replace(/^\//, "");
     const fits = (file: O.TFile): boolean => {
       const path = file.path.toLowerCase();
@@ -81,8 +80,7 @@ export class MetadataCache extends Events {
     return this.vault.getFiles().find(fits) ?? null;
   }
 
-  fileToLinktext(file: O.TFile, sourcePath: string, omitMdExtension = true): string {
-    void sourcePath;
+  fileToLinktext(file: O.TFile, _sourcePath: string, omitMdExtension = true): string {
     const same = this.vault.getFiles().filter((other) => other.name === file.name);
     const text = same.length > 1 ? file.path : file.name;
     return omitMdExtension && file.extension === "md" ? text.replace(/\.md$/, "") : text;

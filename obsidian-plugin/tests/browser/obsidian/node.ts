@@ -108,9 +108,9 @@ class Child extends Emitter {
     const started = now<Started>("spawn", { program, args, options });
     this.pid = started.pid;
     if (started.pid === undefined) {
-      setTimeout(() => this.emit("error", Object.assign(missing(program), { errno: -2 })));
+      window.setTimeout(() => this.emit("error", Object.assign(missing(program), { errno: -2 })));
     } else {
-      setTimeout(() => this.emit("spawn"));
+      window.setTimeout(() => this.emit("spawn"));
       void this.follow(started.pid);
     }
   }
@@ -163,7 +163,7 @@ export function nodeModule(name: string, parts: ProcessParts): object | null {
     fs,
     "fs/promises": promises,
     path,
-    os: { homedir: () => parts.env["HOME"] ?? "/", platform: () => "linux", EOL: "\n" },
+    os: { homedir: () => parts.env.HOME ?? "/", platform: () => "linux", EOL: "\n" },
     child_process: {
       spawn: (program: string, args: readonly string[] = [], options: object = {}) =>
         new Child(program, args, options),

@@ -89,7 +89,7 @@ export abstract class Plugin extends Component {
   }
 
   registerEditorExtension(extension: unknown): void {
-    void extension; // the editor here is a text area
+    extension; // the editor here is a text area
   }
 
   async loadData(): Promise<unknown> {

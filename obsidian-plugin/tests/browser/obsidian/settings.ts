@@ -181,15 +181,11 @@ export abstract class SettingTab {
     return [];
   }
 
-  getControlValue(key: string): unknown {
-    void key;
+  getControlValue(_key: string): unknown {
     return undefined;
   }
 
-  setControlValue(key: string, value: unknown): void | Promise<void> {
-    void key;
-    void value;
-  }
+  setControlValue(_key: string, _value: unknown): void | Promise<void> {}
 
   display(): void {
     this.containerEl.empty();

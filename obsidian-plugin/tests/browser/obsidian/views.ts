@@ -5,7 +5,7 @@ import { Editor } from "./editor";
 import { resolveSubpath } from "./metadata";
 import { renderMarkdown } from "./markdown";
 import { setIcon } from "./icons";
-import type { WorkspaceLeaf } from "./workspace";
+import type { WorkspaceLeaf } from "./leaf";
 
 export abstract class View extends Component {
   app: O.App;
@@ -37,9 +37,7 @@ export abstract class View extends Component {
     return {};
   }
 
-  setState(state: unknown, result: O.ViewStateResult): Promise<void> {
-    void state;
-    void result;
+  setState(_state: unknown, _result: O.ViewStateResult): Promise<void> {
     return Promise.resolve();
   }
 
@@ -47,9 +45,7 @@ export abstract class View extends Component {
     return {};
   }
 
-  setEphemeralState(state: unknown): void {
-    void state;
-  }
+  setEphemeralState(_state: unknown): void {}
 
   getIcon(): string {
     return this.icon;
@@ -59,10 +55,7 @@ export abstract class View extends Component {
     // for those who measure
   }
 
-  onPaneMenu(menu: O.Menu, source: string): void {
-    void menu;
-    void source;
-  }
+  onPaneMenu(_menu: O.Menu, _source: string): void {}
 }
 
 export abstract class ItemView extends View {
@@ -151,7 +144,11 @@ export class MarkdownView extends TextFileView {
       attr: { "aria-label": "Editor" },
     });
     this.previewEl = this.contentEl.createDiv("markdown-reading-view markdown-rendered");
-    this.editor = published(new Editor(this.text, () => this.changed()));
+    this.editor = published(
+      new Editor(this.text, () => {
+        this.changed();
+      }),
+    );
   }
 
   getViewType(): string {

@@ -29,10 +29,10 @@ export class Processes {
   ) {}
 
   async handle(route: string, body: Record<string, unknown>): Promise<unknown> {
-    if (route === "read") return this.read(String(body["path"]));
-    if (route === "spawn") return this.spawn(String(body["program"]), body["args"] as string[]);
-    if (route === "events") return this.events(Number(body["pid"]));
-    if (route === "kill") return this.kill(Number(body["pid"]), String(body["signal"]));
+    if (route === "read") return this.read(String(body.path));
+    if (route === "spawn") return this.spawn(String(body.program), body.args as string[]);
+    if (route === "events") return this.events(Number(body.pid));
+    if (route === "kill") return this.kill(Number(body.pid), String(body.signal));
     throw new Error(`no such route: ${route}`);
   }
 

@@ -108,6 +108,7 @@ export class Desk {
       locale: "en-GB",
     });
     const desk = new Desk(house, gateway, context, await context.newPage());
+    desk.page.setDefaultTimeout(6000);
     desk.listen();
     await desk.start(parts.side);
     return desk;

@@ -143,7 +143,7 @@ export function event(state: Json): string {
 export function inState(vault: string, state: Json, counts: Json = {}): Fake {
   return (ask) => {
     const index = indexState(state, counts);
-    if (ask.path === "/health") return { body: health(vault, { state: index["state"] }, counts) };
+    if (ask.path === "/health") return { body: health(vault, { state: index.state }, counts) };
     if (ask.path === "/api/v1/index/events") return { stream: [event(index)] };
     if (ask.path === "/api/v1/index") return { body: index };
     return undefined;

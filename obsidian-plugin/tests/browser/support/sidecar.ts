@@ -10,7 +10,7 @@ const SAMPLE = path.resolve(PLUGIN, "../fixtures/vaults/sample");
 
 /** `khiipd`: the one that is named, else the one of this repository. */
 export function program(): string {
-  const named = process.env["KHIIP_PROGRAM"];
+  const named = process.env.KHIIP_PROGRAM;
   const found = named ?? path.resolve(PLUGIN, "../.venv/bin/khiipd");
   if (!fs.existsSync(found)) {
     throw new Error(`There is no ${found}: run \`make run\` first, or name one in KHIIP_PROGRAM.`);
@@ -65,7 +65,7 @@ function commit(vault: string): void {
 
 /** The environment of a program of this place. */
 export function environment(place: Place): Record<string, string> {
-  return { KHIIP_HOME: place.home, HOME: place.folder, PATH: process.env["PATH"] ?? "" };
+  return { KHIIP_HOME: place.home, HOME: place.folder, PATH: process.env.PATH ?? "" };
 }
 
 export class Sidecar {
