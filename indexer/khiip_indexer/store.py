@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from khiip_indexer.fields.dates import rfc3339
-from khiip_indexer.storage import facets, journal, texts
+from khiip_indexer.storage import facets, journal
 from khiip_indexer.types import Capture, Fingerprint, ModelIdentity, Passage, Problem
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """A capture with everything that follows from it: what one `put` writes.
+    """A capture with everything that follows from it: what one `put` writes, but for its `texts`.
 
     `edited` is when the content was made, as git or the file system tell, in seconds since 1970.
     """
@@ -65,6 +65,7 @@ def text_key(text: str) -> bytes:
 def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: bool = False) -> int:
     """Store a capture under its path, in place of what was there; returns its row.
 
+    Its texts for search go to `storage.texts.put_texts`, a batch at a time.
     A note that only moved keeps the vectors it has. Where its title is its file name they lack
     the new name's meaning: it is marked as renamed, and the next sync takes that in.
     """
@@ -72,7 +73,6 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
     row = int(connection.execute(_PUT, _values(note)).fetchone()[0])
     connection.execute("INSERT OR REPLACE INTO payloads VALUES (?, ?)", (row, note.payload_json))
     facets.put_facets(connection, row, note.capture)
-    texts.put_text(connection, row, note.texts)
     put_problems(connection, note.capture.path, "note", note.capture.problems)
     keys = [text_key(passage.text) for passage in note.passages]
     renamed = moved and set(keys) != _keys_of(connection, row)

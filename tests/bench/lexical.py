@@ -72,16 +72,18 @@ def fill(connection: sqlite3.Connection, notes: int, rng: random.Random) -> floa
     sql = f"INSERT INTO captures ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
     spent = 0.0
     for start in range(1, notes + 1, BATCH):
+        batch: dict[int, Texts] = {}
         connection.execute("BEGIN")
         for row in range(start, min(notes + 1, start + BATCH)):
             connection.execute(sql, (row, 0, *[f"{row}"] * (len(names) - 2)))
             words = language.words(WORDS)
             signs = language.signs(WORDS) if row % 10 == 0 else ""
             body = f"{' '.join(words)}\n{signs}".strip()
-            began = time.process_time()
-            made = Texts(" ".join(words[:4]), "", "tag", "", body, cut(body) if signs else None)
-            texts.put_text(connection, row, made)
-            spent += time.process_time() - began
+            title = " ".join(words[:4])
+            batch[row] = Texts(title, "", "tag", "", body, cut(body) if signs else None)
+        began = time.process_time()
+        texts.put_texts(connection, batch)
+        spent += time.process_time() - began
         connection.execute("COMMIT")
     return 1000 * spent / notes
 

@@ -12,11 +12,13 @@ from khiip_indexer import store
 from khiip_indexer.errors import NotFound, VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage import settle
+from khiip_indexer.storage.texts import put_texts
 from khiip_indexer.syncing.projection import Window, project
 from khiip_indexer.types import Fingerprint, NoteFile, Problem
 
 if TYPE_CHECKING:
     from khiip_indexer.disk.ages import Ages
+    from khiip_indexer.lexical.document import Texts
 
 BATCH = 64
 BATCH_BYTES = 1024 * 1024
@@ -91,6 +93,7 @@ class TextPhase:
     ) -> list[Problem]:
         problems: list[Problem] = []
         touched: set[str] = set()
+        written: dict[int, Texts] = {}
         for item in batch:
             if item is None:
                 continue
@@ -102,9 +105,10 @@ class TextPhase:
             path = item.capture.path
             touched |= store.ids_at(connection, path)
             store.put_problems(connection, path, "file", [])
-            store.put(connection, self._model, item, moved=moved)
+            written[store.put(connection, self._model, item, moved=moved)] = item.texts
             touched |= store.ids_at(connection, path)
             problems += item.capture.problems
+        put_texts(connection, written)
         settle.settle_ids(connection, touched)
         return problems
 

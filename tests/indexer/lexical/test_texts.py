@@ -63,7 +63,7 @@ def test_both_tables_are_sound_after_anything_that_happens(
             if row not in there:
                 add_capture(connection, row)
                 there.add(row)
-            texts.put_text(connection, row, text_of(rng))
+            texts.put_texts(connection, {row: text_of(rng)})
         if step % 100 == 50:
             connection.execute("VACUUM")
     assert texts.is_sound(connection)
@@ -78,7 +78,7 @@ def test_both_tables_are_sound_after_anything_that_happens(
 
 def test_a_capture_that_goes_takes_its_words_with_it(connection: sqlite3.Connection) -> None:
     add_capture(connection, 1)
-    texts.put_text(connection, 1, Texts("knot", "", "", "", "rope", None))
+    texts.put_texts(connection, {1: Texts("knot", "", "", "", "rope", None)})
     assert found(connection, "words", "rope") == found(connection, "grams", "rop") == {1}
     connection.execute("DELETE FROM captures WHERE row = 1")
     assert found(connection, "words", "rope") == found(connection, "grams", "rop") == set()
@@ -88,23 +88,21 @@ def test_a_capture_that_goes_takes_its_words_with_it(connection: sqlite3.Connect
 def test_equal_text_writes_nothing(connection: sqlite3.Connection) -> None:
     add_capture(connection, 1)
     text = Texts("knot", "", "", "", "東京", "東京 京")
-    texts.put_text(connection, 1, text)
+    texts.put_texts(connection, {1: text})
     before = connection.total_changes
-    texts.put_text(connection, 1, text)
+    texts.put_texts(connection, {1: text})
     assert connection.total_changes == before
-    texts.put_text(connection, 1, Texts("knot", "", "", "", "rope", None))
+    texts.put_texts(connection, {1: Texts("knot", "", "", "", "rope", None)})
     assert connection.total_changes > before
     assert found(connection, "words", "東京") == set()
 
 
-@pytest.mark.parametrize("table", ["words", "grams"])
-def test_a_table_that_is_out_of_step_is_noticed_and_made_anew(
-    connection: sqlite3.Connection, table: str
+def test_tables_that_are_out_of_step_are_noticed_and_made_anew(
+    connection: sqlite3.Connection,
 ) -> None:
     add_capture(connection, 1)
-    texts.put_text(connection, 1, Texts("knot", "", "", "", "rope", None))
-    connection.execute(f"DROP TRIGGER {table}_renew")
-    connection.execute("UPDATE texts SET body = 'boat'")
+    texts.put_texts(connection, {1: Texts("knot", "", "", "", "rope", None)})
+    connection.execute("UPDATE texts SET body = 'boat'")  # behind the back of `put_texts`
     assert not texts.is_sound(connection)
     texts.rebuild(connection)
     assert texts.is_sound(connection)
@@ -115,7 +113,7 @@ def test_a_table_that_is_out_of_step_is_noticed_and_made_anew(
 def test_what_does_not_tally_is_told_to_readers_too(connection: sqlite3.Connection) -> None:
     for row in (1, 2):
         add_capture(connection, row)
-        texts.put_text(connection, row, Texts("knot", "", "", "", "rope", None))
+        texts.put_texts(connection, {row: Texts("knot", "", "", "", "rope", None)})
     assert list(texts.faults(connection)) == []
     for table in ("words", "grams"):
         connection.execute(f"DROP TRIGGER {table}_drop")
