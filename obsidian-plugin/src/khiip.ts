@@ -25,6 +25,8 @@ export interface Khiip {
   onSettings: (listener: () => void) => () => void;
   /** Open the search pane, with a search in it where one is given. */
   openSearch: (line?: string) => Promise<void>;
+  /** What was looked for last in an open pane, as one line; empty when nothing was. */
+  lastSearch: () => string;
   openView: (type: string) => Promise<void>;
   /** Open this plugin's page in Obsidian's settings. */
   openSettings: () => void;

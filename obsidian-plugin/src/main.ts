@@ -136,6 +136,7 @@ export default class KhiipPlugin extends Plugin {
     | "run"
     | "onSettings"
     | "openSearch"
+    | "lastSearch"
     | "openView"
     | "openSettings"
     | "uniqueId"
@@ -152,6 +153,7 @@ export default class KhiipPlugin extends Plugin {
         return () => this.settingsListeners.delete(listener);
       },
       openSearch: (line) => this.openSearch(line),
+      lastSearch: () => this.searchView()?.line ?? "",
       openView: (type) => this.openView(type),
       openSettings: () => {
         openSettingsOf(this.app, this.manifest.id);
@@ -203,10 +205,14 @@ export default class KhiipPlugin extends Plugin {
 
   private async openSearch(line?: string): Promise<void> {
     await this.openView(VIEWS.search);
+    const view = this.searchView();
+    if (line !== undefined) view?.searchFor(line);
+    view?.focus();
+  }
+
+  private searchView(): SearchView | null {
     const [leaf] = this.app.workspace.getLeavesOfType(VIEWS.search);
-    if (!(leaf?.view instanceof SearchView)) return;
-    if (line !== undefined) leaf.view.searchFor(line);
-    leaf.view.focus();
+    return leaf?.view instanceof SearchView ? leaf.view : null;
   }
 
   private async openView(type: string): Promise<void> {

@@ -60,9 +60,9 @@ export function scoreLabel(score: number): string {
   return score.toFixed(2);
 }
 
-/** Why a hit is where it is: its figure, and in words what speaks for it. */
-export function whyLabel(hit: Hit): { figure: string; words: string } {
-  const figure = hit.composite ?? hit.score;
+/** Why a hit is where it is: the figure that ranks it, and in words what speaks for it. */
+export function whyLabel(hit: Hit, rank: Rank): { figure: string; words: string } {
+  const figure = rank === "composite" ? hit.composite : hit.score;
   const words = reasonLabels(hit.match_reasons).slice(0, 2).join(", ");
   return {
     figure: figure === null ? "" : scoreLabel(figure),

@@ -200,7 +200,8 @@ function floor(khiip: Khiip): Item {
       const { keep, flush } = keeper(khiip);
       const preview = new FloorPreview(setting.descEl.createDiv("khiip-preview"), khiip);
       setting.addText((text) => {
-        text.setPlaceholder("Try it with a few words").onChange((words) => {
+        text.setPlaceholder("Try it with a few words").setValue(khiip.lastSearch());
+        text.onChange((words) => {
           preview.try(words);
         });
         text.inputEl.setAttr("aria-label", "Words to try the minimum score with");
@@ -214,7 +215,7 @@ function floor(khiip: Khiip): Item {
           keep({ minScore });
         });
       });
-      preview.try("");
+      preview.try(khiip.lastSearch());
       return () => {
         preview.stop();
         flush();

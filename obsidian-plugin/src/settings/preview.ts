@@ -41,7 +41,7 @@ export class FloorPreview {
     const search = { ...newSearch(this.khiip.settings()), ...searchOfLine(words) };
     if (isEmpty(search)) {
       this.latest.forget();
-      this.el.setText("Type a few words to see what this leaves.");
+      this.draw();
       return;
     }
     this.callOff = this.khiip.later(() => {
@@ -71,6 +71,6 @@ export class FloorPreview {
   }
 
   private draw(): void {
-    if (this.scores) this.el.setText(floorLine(this.scores, this.floor, this.words));
+    this.el.setText(floorLine(this.scores, this.floor, this.words));
   }
 }

@@ -152,7 +152,11 @@ export class Monitor {
     // An `error` event says that the state could not be read just now; the next one may.
     if (event.name !== "progress") return;
     this.polls = 0;
-    this.become(stateOfIndex(parsed(event.data, indexState)));
+    try {
+      this.become(stateOfIndex(parsed(event.data, indexState)));
+    } catch {
+      // One event that is not understood is no reason to let the stream go: the next one counts.
+    }
   }
 
   private become(state: SidecarState): void {

@@ -1,7 +1,7 @@
 /** One hit as an element: title, passage with its marks, where it is from. Text is set as text. */
 
 import { setIcon } from "obsidian";
-import type { Hit } from "../api/wire";
+import type { Hit, Rank } from "../api/wire";
 import { fullDate, relativeDate } from "../search/dates";
 import {
   breakdownLabel,
@@ -13,26 +13,32 @@ import {
 } from "../search/labels";
 import { shown, type Stretch } from "../search/marks";
 
-/** Draw a hit into a list; `now` is in milliseconds since 1970. */
-export function drawHit(parent: HTMLElement, hit: Hit, id: string, now: number): HTMLElement {
+/** How hits are drawn: the time now, in milliseconds since 1970, and what ranks them. */
+export interface Drawing {
+  now: number;
+  rank: Rank;
+}
+
+/** Draw a hit into a list. */
+export function drawHit(parent: HTMLElement, hit: Hit, id: string, how: Drawing): HTMLElement {
   const el = parent.createDiv({
     cls: "khiip-hit",
     attr: { id, role: "option", "aria-selected": "false", draggable: "true" },
   });
   el.dataset.path = hit.vault_path;
   el.toggleClass("is-weak", hit.weak);
-  drawHead(el, hit);
+  const why = whyLabel(hit, how.rank);
+  drawHead(el, hit, why.figure);
   drawPassage(el, hit);
-  drawMeta(el, hit, now);
+  drawMeta(el, hit, why.words, how.now);
   return el;
 }
 
-function drawHead(el: HTMLElement, hit: Hit): void {
+function drawHead(el: HTMLElement, hit: Hit, score: string): void {
   const head = el.createDiv("khiip-hit-head");
   setIcon(head.createSpan({ cls: "khiip-hit-icon", attr: hidden }), sourceIcon(hit.source));
   part(head, "title", titleOf(hit));
-  const why = whyLabel(hit);
-  const figure = part(head, "why", why.figure);
+  const figure = part(head, "why", score);
   figure.title = breakdownLabel(hit);
 }
 
@@ -62,14 +68,14 @@ export function drawStretches(el: HTMLElement, stretches: readonly Stretch[]): v
   }
 }
 
-function drawMeta(el: HTMLElement, hit: Hit, now: number): void {
+function drawMeta(el: HTMLElement, hit: Hit, reasons: string, now: number): void {
   const meta = el.createDiv("khiip-hit-meta");
   part(meta, "source", sourceLabel(hit.source));
   part(meta, "author", hit.author ?? "");
   const date = part(meta, "date", relativeDate(hit.recorded_at, now));
   date.title = fullDate(hit.recorded_at);
   part(meta, "folder", folderOf(hit.vault_path));
-  part(meta, "reasons", whyLabel(hit).words);
+  part(meta, "reasons", reasons);
 }
 
 function part(parent: HTMLElement, name: string, text: string): HTMLElement {

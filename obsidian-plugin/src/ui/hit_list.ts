@@ -3,7 +3,7 @@
 import { Keymap, type Component, type HoverParent } from "obsidian";
 import type { Hit } from "../api/wire";
 import type { Khiip } from "../khiip";
-import { drawHit } from "./hit";
+import { drawHit, type Drawing } from "./hit";
 import { insertLink, linkTo, openPlace, paneOf, placeMenu, preview, type Place } from "./open";
 
 /** What a list is told at its making. */
@@ -37,8 +37,17 @@ export class HitList {
     const attr = { role: "listbox", "aria-label": parts.label, id: this.prefix };
     this.el = parent.createDiv({ cls: "khiip-hits", attr });
     this.focusEl = parts.focusEl ?? this.el;
-    if (!parts.focusEl) this.el.tabIndex = 0;
     this.register(component);
+  }
+
+  /** Say that hits are on their way, or are all there. */
+  setBusy(busy: boolean): void {
+    this.el.setAttr("aria-busy", String(busy));
+  }
+
+  /** Show nothing. */
+  clear(): void {
+    this.show([], { now: 0, rank: "relevance" });
   }
 
   /** How many there are. */
@@ -47,23 +56,25 @@ export class HitList {
   }
 
   /** Show these hits and no others; the one that was chosen stays so when it is among them. */
-  show(hits: readonly Hit[], now: number): void {
+  show(hits: readonly Hit[], how: Drawing): void {
     const before = this.hits[this.chosen]?.id;
     this.el.empty();
     this.hits = [];
     this.options = [];
     this.chosen = -1;
-    this.append(hits, now);
+    this.append(hits, how);
+    // What scrolls must be reached by keys; an empty list need not.
+    this.el.tabIndex = hits.length > 0 ? 0 : -1;
     const again = this.hits.findIndex((hit) => hit.id === before);
     this.choose(again >= 0 ? again : 0, false);
   }
 
   /** Show more hits below; those that are there already are left out. */
-  append(hits: readonly Hit[], now: number): void {
+  append(hits: readonly Hit[], how: Drawing): void {
     const known = new Set(this.hits.map((hit) => hit.id));
     for (const hit of hits) {
       if (known.has(hit.id)) continue;
-      const option = drawHit(this.el, hit, `${this.prefix}-${this.hits.length}`, now);
+      const option = drawHit(this.el, hit, `${this.prefix}-${this.hits.length}`, how);
       option.dataset.index = String(this.hits.length);
       this.options.push(option);
       this.hits.push(hit);
@@ -113,15 +124,9 @@ export class HitList {
         this.drag(index, event);
       });
     });
-    // A click must not take the focus away from where the keys are typed.
-    component.registerDomEvent(el, "mousedown", (event) => {
-      if (this.parts.focusEl && event.detail > 1) event.preventDefault();
+    component.registerDomEvent(el, "keydown", (event) => {
+      if (this.key(event)) event.preventDefault();
     });
-    if (!this.parts.focusEl) {
-      component.registerDomEvent(el, "keydown", (event) => {
-        if (this.key(event)) event.preventDefault();
-      });
-    }
   }
 
   private at(event: MouseEvent, run: (index: number) => void): void {
@@ -136,8 +141,10 @@ export class HitList {
     const option = this.options[index];
     this.chosen = option ? index : -1;
     option?.setAttr("aria-selected", "true");
-    if (option) this.focusEl.setAttr("aria-activedescendant", option.id);
-    else this.focusEl.removeAttribute("aria-activedescendant");
+    for (const el of [this.el, this.focusEl]) {
+      if (option) el.setAttr("aria-activedescendant", option.id);
+      else el.removeAttribute("aria-activedescendant");
+    }
     if (scroll) option?.scrollIntoView({ block: "nearest" });
   }
 

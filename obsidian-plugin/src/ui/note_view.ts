@@ -12,6 +12,7 @@ export abstract class NoteView<Answer> extends ItemView {
   override navigation = false;
   private asked: string | null = null;
   private generation = -1;
+  private missed = false;
   private callOff: (() => void) | null = null;
   private readonly latest: Latest<TFile, Answer>;
   private titleEl: HTMLElement | null = null;
@@ -83,7 +84,15 @@ export abstract class NoteView<Answer> extends ItemView {
     }, PAUSE);
   }
 
+  /** It is shown again: what was missed meanwhile is made up for. */
+  override onResize(): void {
+    super.onResize();
+    if (this.missed) this.soon();
+  }
+
   private look(): void {
+    this.missed = !this.contentEl.isShown();
+    if (this.missed) return;
     const file = this.app.workspace.getActiveFile();
     if (file?.extension !== "md") {
       this.latest.forget();

@@ -38,7 +38,7 @@ export class RelatedView extends NoteView<Hits> {
 
   protected override show(answer: Hits | null): string {
     const results = answer?.results ?? [];
-    this.list?.show(results, Date.now());
+    this.list?.show(results, { now: Date.now(), rank: "relevance" });
     return results.length === 0 ? "Nothing is near this note yet." : "";
   }
 }

@@ -103,7 +103,7 @@ export class SearchPane extends Component {
       { client, later, limit: () => settings().limit, minScore: () => settings().minScore },
       {
         emptied: () => {
-          this.list.show([], Date.now());
+          this.list.clear();
           this.settle({ kind: "none" });
         },
         found: (page, offset) => {
@@ -166,9 +166,9 @@ export class SearchPane extends Component {
   }
 
   private found(page: Hits, offset: number): void {
-    const now = Date.now();
-    if (offset === 0) this.list.show(page.results, now);
-    else this.list.append(page.results, now);
+    const how = { now: Date.now(), rank: this.search.rank };
+    if (offset === 0) this.list.show(page.results, how);
+    else this.list.append(page.results, how);
     if (offset === 0) this.bodyEl.scrollTop = 0;
     const total = page.has_more ? (page.total_candidates ?? this.list.size) : this.list.size;
     const { degraded, stale } = page;
@@ -179,7 +179,7 @@ export class SearchPane extends Component {
   }
 
   private failed(fault: Fault): void {
-    this.list.show([], Date.now());
+    this.list.clear();
     this.settle({ kind: "fault", fault });
     this.khiip.monitor.wake();
   }
@@ -245,13 +245,18 @@ export class SearchPane extends Component {
   }
 
   private showBusy(): void {
-    this.bodyEl.toggleClass("is-busy", !isEmpty(this.search));
+    this.setBusy(!isEmpty(this.search));
   }
 
   private settle(outcome: Outcome): void {
     this.outcome = outcome;
-    this.bodyEl.removeClass("is-busy");
+    this.setBusy(false);
     this.draw();
+  }
+
+  private setBusy(busy: boolean): void {
+    this.bodyEl.toggleClass("is-busy", busy);
+    this.list.setBusy(busy);
   }
 
   /** Ask for the next page when the end of the list comes near; never while nobody looks. */

@@ -3,6 +3,7 @@
 import { ItemView, type HoverPopover, type ViewStateResult, type WorkspaceLeaf } from "obsidian";
 import { isObject } from "../../api/check";
 import { VIEWS, type Khiip } from "../../khiip";
+import { lineOf } from "../../search/search";
 import { SearchPane } from "./pane";
 
 export class SearchView extends ItemView {
@@ -44,6 +45,11 @@ export class SearchView extends ItemView {
   override async setState(state: unknown, result: ViewStateResult): Promise<void> {
     if (isObject(state) && isObject(state.search)) this.pane?.restore(state.search);
     await super.setState(state, result);
+  }
+
+  /** What is looked for, as one line. */
+  get line(): string {
+    return this.pane ? lineOf(this.pane.search) : "";
   }
 
   /** Put the cursor into the box. */
