@@ -138,9 +138,10 @@ class LexicalSearch:
             if plan.counts[term]
         ]
         whole = sum(plan.weight(term) for term in plan.used)
-        if len(plan.counts) > 1 and plan.limited and len(plan.used) == 1:
+        there = [term for term, count in plan.counts.items() if count]
+        if len(there) > 1 and plan.limited and len(asked) == 1:
             # All of them are everywhere: notes that hold all at once come first.
-            together = match.all_of(match.word_match(term) for term in plan.counts)
+            together = match.all_of(match.word_match(term) for term in there)
             asked.append(Asked(together, 0.0, budget, counts=False))
         return _Found(lookup.ranked(asked, whole, pool), whole)
 

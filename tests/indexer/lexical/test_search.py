@@ -146,6 +146,7 @@ def test_all_of_them_frequent_finds_what_holds_them_all(tmp_path: Path) -> None:
     notes = {f"one {n}": "alpha sand" for n in range(6)} | {f"two {n}": "omega" for n in range(6)}
     with texted(tmp_path, {"both": "alpha and omega", **notes}) as vault:
         assert small(vault, "alpha omega", budget=4)[0] == "both"
+        assert small(vault, "alpha omega zzgibberish", budget=4)[0] == "both"
 
 
 def test_a_word_that_the_query_says_twice_counts_twice(tmp_path: Path) -> None:
