@@ -14,8 +14,12 @@ export class EventParser {
 
   /** The events that are whole after one more piece. */
   push(piece: string): StreamEvent[] {
-    const blocks = (this.rest + piece).replace(/\r\n?/gu, "\n").split("\n\n");
-    this.rest = blocks.pop() ?? "";
+    const text = this.rest + piece;
+    // The second half of a line end may be in the next piece.
+    const held = text.endsWith("\r") ? "\r" : "";
+    const whole = held ? text.slice(0, -1) : text;
+    const blocks = whole.replace(/\r\n?/gu, "\n").split("\n\n");
+    this.rest = (blocks.pop() ?? "") + held;
     return blocks.map(eventOf).filter((event) => event !== null);
   }
 }

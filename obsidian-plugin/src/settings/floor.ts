@@ -15,7 +15,7 @@ export function floorLine(
   const best = Math.max(...scores).toFixed(2);
   const least = Math.min(...scores).toFixed(2);
   const range = `Scores here go from ${least} to ${best}.`;
-  if (kept.length === scores.length)
-    return `All ${scores.length} hits for “${words}” stay. ${range}`;
-  return `${kept.length} of ${scores.length} hits for “${words}” stay. ${range}`;
+  const at = floor === null ? "" : `At ${floor.toFixed(2)}, `;
+  const stay = kept.length === scores.length ? "all of" : `${kept.length} of`;
+  return `${at}${stay} ${scores.length} hits for “${words}” stay. ${range}`;
 }

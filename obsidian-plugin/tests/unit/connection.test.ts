@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { DEFAULT_ADDRESS, isLoopback, normalAddress, urlOf } from "../../src/api/address";
+import type { Answer, Transport } from "../../src/api/client";
+import { addressOf, Connection, type ConnectionParts } from "../../src/sidecar/connection";
+import { isOurFolder, isOurs, type VaultFacts } from "../../src/sidecar/vault";
+import { Clock } from "./support/clock";
+import { golden } from "./support/golden";
+
+const ID = "0123456789abcdef0123456789abcdef";
+
+interface World extends Partial<ConnectionParts> {
+  answers?: Record<string, Answer>;
+}
+
+function desk({ answers = {}, ...parts }: World = {}) {
+  const sent: { url: string; key: string | undefined }[] = [];
+  const kept: string[] = [];
+  const usual: Record<string, Answer> = {
+    "/health": { status: 200, text: golden("health") },
+    "/api/v1/meta": { status: 200, text: golden("meta") },
+  };
+  const send: Transport = ({ url, headers }) => {
+    sent.push({ url, key: headers.Authorization });
+    const { pathname } = new URL(url);
+    const answer = answers[pathname] ?? usual[pathname];
+    return answer ? Promise.resolve(answer) : Promise.reject(new Error("refused"));
+  };
+  const connection = new Connection({
+    send,
+    later: new Clock().later,
+    address: () => "",
+    sidecarFile: () => Promise.resolve(null),
+    vault: { folder: "/vaults/Sample", name: "Sample" },
+    pastedKey: () => null,
+    foundKey: () => Promise.resolve("khiip_found"),
+    trusted: { get: () => null, set: (id) => kept.push(id) },
+    ...parts,
+  });
+  return { connection, sent, kept };
+}
+
+describe("whose sidecar it is", () => {
+  test("the id in the vault's own file decides, before any key is sent", async () => {
+    const file = { url: "http://127.0.0.1:9000", vault_id: "another" };
+    const { connection, sent } = desk({ sidecarFile: () => Promise.resolve(file) });
+    await expect(connection.target()).rejects.toMatchObject({ kind: "other_vault" });
+    expect(sent).toEqual([{ url: "http://127.0.0.1:9000/health", key: undefined }]);
+  });
+
+  test("the same id is enough", async () => {
+    const file = { url: "http://127.0.0.1:9000", vault_id: ID };
+    const { connection, sent } = desk({ sidecarFile: () => Promise.resolve(file) });
+    const target = await connection.target();
+    expect(target).toEqual({ address: "http://127.0.0.1:9000", key: "khiip_found" });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("without the file the served folder decides, and its id is kept", async () => {
+    const { connection, kept } = desk();
+    await connection.target();
+    expect(kept).toEqual([ID]);
+    const other = desk({ vault: { folder: "/vaults/Elsewhere", name: "Sample" } });
+    await expect(other.connection.target()).rejects.toThrow(/another vault.*Sample/iu);
+    expect(other.kept).toEqual([]);
+  });
+
+  test("what was settled is asked once, until something speaks against it", async () => {
+    const { connection, sent } = desk({ trusted: { get: () => ID, set: () => undefined } });
+    await connection.target();
+    await connection.target();
+    expect(sent).toHaveLength(1);
+    connection.reset();
+    await connection.target();
+    expect(sent).toHaveLength(2);
+  });
+
+  test("a failure is not kept", async () => {
+    const answers: Record<string, Answer> = { "/health": { status: 500, text: "" } };
+    const { connection } = desk({ answers, trusted: { get: () => ID, set: () => undefined } });
+    await expect(connection.target()).rejects.toMatchObject({ kind: "server" });
+    delete answers["/health"];
+    await expect(connection.target()).resolves.toMatchObject({ address: DEFAULT_ADDRESS });
+  });
+
+  const facts: VaultFacts = { announced: null, trusted: null, folder: null, name: "Notes" };
+  test.each([
+    [{ announced: "a" }, "a", "yes"],
+    [{ announced: "a", trusted: "b" }, "b", "no"],
+    [{ trusted: "a" }, "a", "yes"],
+    [{ trusted: "a" }, "b", "no"],
+    [{ trusted: "a", folder: "/n" }, "b", "ask"],
+    [{}, "a", "ask"],
+  ] as const)("%j and %s: %s", (known, id, verdict) => {
+    expect(isOurs({ ...facts, ...known }, id)).toBe(verdict);
+  });
+
+  test("folders are compared as paths, seen from afar by their name", () => {
+    expect(isOurFolder({ ...facts, folder: "C:\\Users\\ada\\Notes" }, "c:/Users/Ada/Notes/")).toBe(
+      true,
+    );
+    expect(isOurFolder({ ...facts, folder: "/home/ada/Notes" }, "/home/eve/Notes")).toBe(false);
+    expect(isOurFolder(facts, "/srv/vaults/Notes")).toBe(true);
+    expect(isOurFolder(facts, "/srv/vaults/Other")).toBe(false);
+  });
+});
+
+describe("the key", () => {
+  const remote = { address: () => "http://192.168.1.20:8478" };
+
+  test("that was found goes to this machine alone", async () => {
+    const { connection, sent } = desk(remote);
+    await expect(connection.target()).rejects.toMatchObject({ kind: "no_key" });
+    expect(sent.map(({ key }) => key)).toEqual([undefined]);
+  });
+
+  test("that a person pasted goes where they pointed it", async () => {
+    const { connection } = desk({ ...remote, pastedKey: () => "khiip_pasted" });
+    await expect(connection.target()).resolves.toMatchObject({ key: "khiip_pasted" });
+  });
+});
+
+describe("addresses", () => {
+  test.each([
+    ["127.0.0.1:8478", "http://127.0.0.1:8478"],
+    [" http://localhost:9000/docs ", "http://localhost:9000"],
+    ["https://notes.example", "https://notes.example"],
+    ["[::1]:8478", "http://[::1]:8478"],
+    ["", null],
+    ["http://user:word@host", null],
+    ["ftp://host", null],
+    ["http://", null],
+  ])("%j is %j", (typed, expected) => {
+    expect(normalAddress(typed)).toBe(expected);
+  });
+
+  test.each([
+    ["http://127.0.0.1:1", true],
+    ["http://127.9.9.9", true],
+    ["http://localhost:1", true],
+    ["http://[::1]:1", true],
+    ["http://127.0.0.1.evil.example", false],
+    ["http://localhost.evil.example", false],
+    ["http://192.168.1.2", false],
+    ["nonsense", false],
+  ])("%s is of this machine: %s", (address, expected) => {
+    expect(isLoopback(address)).toBe(expected);
+  });
+
+  test("a file that was synced from elsewhere cannot send us elsewhere", () => {
+    const file = (url: string) => ({ url, vault_id: "a" });
+    expect(addressOf("", file("http://127.0.0.1:9000"))).toBe("http://127.0.0.1:9000");
+    expect(addressOf("", file("http://evil.example"))).toBe(DEFAULT_ADDRESS);
+    expect(addressOf("http://host:1", file("http://127.0.0.1:9000"))).toBe("http://host:1");
+  });
+
+  test("parameters are encoded, lists repeat, what is undefined is left out", () => {
+    const url = urlOf("http://a", "/b", {
+      q: "a&b #1",
+      tag: ["x", "-y"],
+      none: undefined,
+      no: false,
+    });
+    expect(url).toBe("http://a/b?q=a%26b+%231&tag=x&tag=-y&no=false");
+  });
+});
