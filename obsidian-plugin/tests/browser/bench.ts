@@ -114,7 +114,9 @@ async function main(given: string[]): Promise<void> {
     const page = await browser.newPage();
     const rows = await measure(house, page, queries.length ? queries : QUERIES);
     for (const row of rows)
-      process.stdout.write(`${JSON.stringify({ ...row, value: Math.round(row.value * 10) / 10 })}\n`);
+      process.stdout.write(
+        `${JSON.stringify({ ...row, value: Math.round(row.value * 10) / 10 })}\n`,
+      );
   } finally {
     await browser.close();
     await house.close();

@@ -62,7 +62,7 @@ test("quick recall finds, opens by Enter, and is gone by Escape", () =>
     await desk.openNote("Home.md");
     await desk.command("quick-recall");
     const input = desk.page.locator(".prompt-input");
-    await input.pressSequentially("knots on cords that kept accounts");
+    await input.pressSequentially("accounting device of coloured strings");
     await desk.page.locator(".suggestion-item", { hasText: /quipu/i }).first().waitFor();
     await desk.accessible(".prompt");
     for (const { params } of desk.gateway.asked("/api/v1/recall")) {
@@ -107,10 +107,10 @@ test("quick recall says when nobody answers", () =>
 
 test("a code block lists hits that lead to their notes", () =>
   at(
-    { overlay: { "Home.md": "# Home\n\n```khiip\nknots on cords that kept accounts\n```\n" } },
+    { overlay: { "Home.md": "# Home\n\n```khiip\naccounting device of coloured strings\n```\n" } },
     async (desk) => {
       await desk.openNote("Home.md", "preview");
-      const list = desk.page.getByRole("list", { name: /knots on cords/ });
+      const list = desk.page.getByRole("list", { name: /coloured strings/ });
       const link = list.getByRole("listitem").getByRole("link").first();
       await link.waitFor();
       await desk.accessible(".block-language-khiip");

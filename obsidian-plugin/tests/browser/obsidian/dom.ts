@@ -58,7 +58,7 @@ function makeSvg<K extends keyof SVGElementTagNameMap>(
   parent?: Node,
 ): SVGElementTagNameMap[K] {
   const info = typeof o === "string" ? { cls: o } : (o ?? {});
-  const el = createSvg(tag);
+  const el = document.createElementNS("http://www.w3.org/2000/svg", tag);
   el.addClasses(classesOf(info.cls));
   if (info.attr) el.setAttrs(info.attr);
   callback?.(el);
@@ -102,7 +102,7 @@ const nodeHelpers: NodeHelpers & ThisType<Node> = {
     this.appendChild(document.createTextNode(text));
   },
   instanceOf<T>(this: Node, type: new () => T): boolean {
-    return this.instanceOf(type);
+    return this instanceof type;
   },
   createEl(tag, o, callback) {
     return makeElement(tag, o, callback, this);
@@ -279,7 +279,7 @@ function installGlobals(): void {
     createSvg: <K extends keyof SVGElementTagNameMap>(tag: K, o?: SvgElementInfo | string) =>
       makeSvg(tag, o, undefined),
     createFragment(callback?: (el: DocumentFragment) => void) {
-      const fragment = createFragment();
+      const fragment = document.createDocumentFragment();
       callback?.(fragment);
       return fragment;
     },
@@ -301,7 +301,7 @@ export function installDom(): void {
   define(Document.prototype, { on: listening.on, off: listening.off });
   define(UIEvent.prototype, {
     instanceOf<T>(this: UIEvent, type: new () => T) {
-      return this.instanceOf(type);
+      return this instanceof type;
     },
   });
   defineDocuments(Node.prototype);

@@ -132,7 +132,12 @@ export class Desk {
     await this.page.evaluate((width) => {
       document.body.style.setProperty("--side-width", `${String(width)}px`);
     }, side);
-    await this.page.locator("body[data-started]").waitFor();
+    await this.page
+      .locator("body[data-started]")
+      .waitFor()
+      .catch(() => {
+        throw new Error(`Obsidian did not start: ${this.faults.join("; ")}`);
+      });
   }
 
   /** Close Obsidian and open it again: settings, layout and local storage stay. */
