@@ -21,7 +21,10 @@ export function addCommands(plugin: Plugin, khiip: Khiip): void {
   add("open-entities", "What do I know about…", "users", () => khiip.openView(VIEWS.entities));
   add("open-history", "Show the note's history", "history", () => khiip.openView(VIEWS.history));
   add("open-problems", "Show problems", "alert-triangle", () => khiip.openView(VIEWS.problems));
-  add("reindex", "Read the vault again", "refresh-cw", () => khiip.client.reindex());
+  add("reindex", "Read the vault again", "refresh-cw", async () => {
+    await khiip.client.reindex();
+    new Notice("Khiip reads the vault again.");
+  });
   plugin.addCommand({
     id: "save-search",
     name: "Save this search",

@@ -36,6 +36,7 @@ export function shown(text: string, ranges: readonly (readonly [number, number])
   const moved = ranges.map(([start, end]): [number, number] => [start - from, end - from]);
   const cut = stretches(points.slice(from, to).join(""), moved);
   const flat = cut.map((each) => ({ ...each, text: each.text.replace(/\s+/gu, " ") }));
+  if (flat[0]) flat[0].text = flat[0].text.trimStart();
   if (from > 0) flat.unshift({ text: "…", marked: false });
   if (to < points.length) flat.push({ text: "…", marked: false });
   return flat;

@@ -2,6 +2,7 @@
 
 import { Platform, type Setting } from "obsidian";
 import { DEFAULT_ADDRESS, isLoopback, normalAddress } from "../api/address";
+import { asFault } from "../errors";
 import type { Khiip } from "../khiip";
 import { MATCH_LABELS, RANK_LABELS } from "../search/labels";
 import { MATCHES, RANKS } from "../api/wire";
@@ -27,6 +28,7 @@ const TYPING = 400;
 export function settingGroups(khiip: Khiip): Group[] {
   const sidecar = [address(khiip), key(khiip)];
   if (Platform.isDesktopApp) sidecar.push(program(khiip));
+  sidecar.push(model(khiip));
   const search = [match(khiip), order(khiip), results(khiip), floor(khiip), excluded(khiip)];
   return [
     { heading: "Sidecar", items: sidecar },
@@ -127,6 +129,25 @@ function program(khiip: Khiip): Item {
         });
       });
       return flush;
+    },
+  };
+}
+
+function model(khiip: Khiip): Item {
+  return {
+    name: "Model",
+    desc: "What tells how near notes are in meaning.",
+    render: (setting) => {
+      const said = setting.controlEl.createSpan({ text: "…" });
+      void khiip.client.meta().then(
+        ({ embedder, version }) => {
+          said.setText(`${embedder.model}, ${embedder.dimension} dimensions (Khiip ${version})`);
+        },
+        (error: unknown) => {
+          said.setText(asFault(error).message);
+        },
+      );
+      return undefined;
     },
   };
 }

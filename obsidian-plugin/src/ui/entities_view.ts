@@ -55,7 +55,7 @@ export class EntitiesView extends ItemView {
       this.khiip.monitor.listen((state) => {
         const generation = countsOf(state)?.generation ?? -1;
         if (state.kind === "fault") this.say(state.fault.message);
-        else if (generation !== this.generation) this.soon();
+        else if (generation !== this.generation) this.soon(this.entities.length ? PAUSE : 0);
         this.generation = generation;
       }),
     );
@@ -87,11 +87,11 @@ export class EntitiesView extends ItemView {
     });
   }
 
-  private soon(): void {
+  private soon(pause: number): void {
     this.callOff?.();
     this.callOff = this.khiip.later(() => {
       this.latest.want(0);
-    }, PAUSE);
+    }, pause);
   }
 
   /** Ask for more when the end is near, and for all while a name is looked for. */

@@ -34,7 +34,15 @@ export async function openPlace(khiip: Khiip, place: Place, pane: PaneType | fal
   const file = needFile(khiip.app, place.path);
   const leaf = khiip.app.workspace.getLeaf(pane);
   await leaf.openFile(file, { active: true, eState: spotOf(place) });
-  if (place.id !== undefined) await khiip.client.access(place.id);
+  if (place.id !== undefined) await tellAccess(khiip, place.id);
+}
+
+async function tellAccess(khiip: Khiip, id: string): Promise<void> {
+  try {
+    await khiip.client.access(id);
+  } catch {
+    // The note is open, which is what was wanted; the client has told the state of the fault.
+  }
 }
 
 function spotOf(place: Place): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** Quick recall: a modal that finds a note while you write. */
 
-import { Keymap, Notice, SuggestModal } from "obsidian";
+import { Keymap, Notice, Platform, SuggestModal } from "obsidian";
 import { Latest } from "../api/latest";
 import type { Hit, Hits } from "../api/wire";
 import { asFault, type Fault } from "../errors";
@@ -27,8 +27,8 @@ export class RecallModal extends SuggestModal<Hit> {
     this.emptyStateText = "No notes found";
     this.setInstructions([
       { command: "↵", purpose: "to open" },
-      { command: "mod ↵", purpose: "to open in a new tab" },
-      { command: "alt ↵", purpose: "to insert a link" },
+      { command: Platform.isMacOS ? "⌘ ↵" : "ctrl ↵", purpose: "to open in a new tab" },
+      { command: Platform.isMacOS ? "⌥ ↵" : "alt ↵", purpose: "to insert a link" },
       { command: "esc", purpose: "to dismiss" },
     ]);
     this.latest = new Latest(

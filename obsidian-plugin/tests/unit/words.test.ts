@@ -11,7 +11,7 @@ import {
 } from "../../src/search/labels";
 import { floorLine } from "../../src/settings/floor";
 import { longLabel, shortLabel, type SidecarState } from "../../src/sidecar/state";
-import { isProgress, statusLine, type Outcome } from "../../src/ui/search/status";
+import { isNews, isProgress, statusLine, type Outcome } from "../../src/ui/search/status";
 
 const counts = { notes: 7, problems: 0, generation: 1 };
 const ready: SidecarState = { kind: "ready", counts, reason: null };
@@ -59,6 +59,19 @@ describe("the line of the pane", () => {
     expect(statusLine({ kind: "fault", fault: fault("garbled") }, ready)).toMatch(
       /not understood/u,
     );
+  });
+
+  test("looks again when somebody answers again, and when all is read", () => {
+    const down: SidecarState = { kind: "fault", fault: fault("offline") };
+    const refused: Outcome = { kind: "fault", fault: fault("refused") };
+    const unread: Outcome = { kind: "fault", fault: fault("indexing") };
+    const more: SidecarState = { ...indexing, counts: { ...counts, generation: 2 } };
+    expect(isNews(down, ready, found)).toBe(true);
+    expect(isNews(indexing, ready, found)).toBe(true);
+    expect(isNews(indexing, more, unread)).toBe(true);
+    expect(isNews(indexing, more, refused)).toBe(false);
+    expect(isNews(indexing, { ...indexing, percent: 50 }, unread)).toBe(false);
+    expect(isNews(ready, down, found)).toBe(false);
   });
 
   test("progress is no news, a count is", () => {

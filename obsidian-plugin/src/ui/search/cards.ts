@@ -64,9 +64,10 @@ export function drawFault(
   khiip: Khiip,
   fault: Fault,
   actions: CardActions,
+  first: boolean,
 ): void {
   const card = parent.createDiv("khiip-card khiip-fault");
-  if (fault.help) card.createEl("p", { text: fault.help });
+  if (fault.help && !first) card.createEl("p", { text: fault.help });
   const buttons = card.createDiv("khiip-buttons");
   if (fault.kind === "offline") void drawStart(buttons, khiip);
   if (fault.kind === "no_key" || fault.kind === "unauthorized") {

@@ -5,10 +5,13 @@ import type { App } from "obsidian";
 const MET = "khiip-met";
 
 export class KnownSidecar {
+  private seen = false;
+
   constructor(private readonly app: App) {}
 
   everMet(): boolean {
-    return this.app.loadLocalStorage(MET) === true;
+    this.seen ||= this.app.loadLocalStorage(MET) === true;
+    return this.seen;
   }
 
   /** One has answered. */

@@ -12,7 +12,7 @@ import { HitList } from "../hit_list";
 import { drawFault, drawFirstSteps, drawHints, drawNothing } from "./cards";
 import { Controls } from "./controls";
 import { KnownSidecar } from "./known_sidecar";
-import { faultOf, isProgress, statusLine, type Outcome } from "./status";
+import { faultOf, isNews, isProgress, statusLine, type Outcome } from "./status";
 
 export class SearchPane extends Component {
   search: Search;
@@ -188,10 +188,7 @@ export class SearchPane extends Component {
     const before = this.state;
     this.state = state;
     if ("counts" in state) this.known.met();
-    const back = "counts" in state && before.kind === "fault";
-    const whole = state.kind === "ready" && before.kind === "indexing";
-    const failed = this.outcome.kind === "fault" && "counts" in state;
-    if (back || whole || failed) this.retry();
+    if (isNews(before, state, this.outcome)) this.retry();
     this.draw();
   }
 
@@ -228,8 +225,9 @@ export class SearchPane extends Component {
         this.begin();
       },
     };
-    if (fault?.kind === "offline" && !this.known.everMet()) drawFirstSteps(this.cardEl, this.khiip);
-    if (fault) drawFault(this.cardEl, this.khiip, fault, actions);
+    const first = fault?.kind === "offline" && !this.known.everMet();
+    if (first) drawFirstSteps(this.cardEl, this.khiip);
+    if (fault) drawFault(this.cardEl, this.khiip, fault, actions, first);
     else if (name === "hints") drawHints(this.cardEl, this.khiip, actions);
     else if (name === "nothing") this.drawNothing();
   }

@@ -2,7 +2,7 @@
 
 import type { Fault } from "../../errors";
 import { degradedLabel, notesLabel } from "../../search/labels";
-import { longLabel, type SidecarState } from "../../sidecar/state";
+import { countsOf, longLabel, type SidecarState } from "../../sidecar/state";
 
 /** What became of the last search. */
 export type Outcome =
@@ -28,6 +28,15 @@ export function statusLine(outcome: Outcome, state: SidecarState): string {
 
 function countLine(shown: number, total: number): string {
   return shown < total ? `${notesLabel(total)}, best first` : notesLabel(total);
+}
+
+/** Whether the sidecar's new state is a reason to look again for what is in the box. */
+export function isNews(before: SidecarState, now: SidecarState, outcome: Outcome): boolean {
+  if (now.kind === "fault" || now.kind === "unknown") return false;
+  if (before.kind === "fault") return true;
+  if (now.kind === "ready" && before.kind === "indexing") return true;
+  const more = countsOf(before)?.generation !== now.counts.generation;
+  return more && outcome.kind === "fault" && outcome.fault.kind !== "refused";
 }
 
 /** Whether a change of the line is only progress, which a screen reader need not hear each time. */
