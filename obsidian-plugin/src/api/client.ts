@@ -75,6 +75,11 @@ export class Client {
     return this.get(wire.PATHS.meta, {}, wire.meta);
   }
 
+  /** One capture, by its id. */
+  capture(id: string): Promise<wire.Capture> {
+    return this.get(wire.capturePath(id), {}, wire.capture);
+  }
+
   /** Have the vault read again in the background. */
   async reindex(): Promise<void> {
     await this.ask("POST", wire.PATHS.index, {});

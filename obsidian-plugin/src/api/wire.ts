@@ -39,9 +39,14 @@ export const PATHS = {
   events: "/api/v1/index/events",
 } as const;
 
+/** Where one capture is. */
+export function capturePath(id: string): string {
+  return `/api/v1/captures/${encodeURIComponent(id)}`;
+}
+
 /** Where the opening of a capture is told. */
 export function accessPath(id: string): string {
-  return `/api/v1/captures/${encodeURIComponent(id)}/access`;
+  return `${capturePath(id)}/access`;
 }
 
 /** An error as every address sends it. */
@@ -85,6 +90,10 @@ export const hit = record({
   passage: perhaps(passage),
 });
 export type Hit = Checked<typeof hit>;
+
+/** What is needed here of a whole capture. */
+export const capture = record({ id: text, vault_path: text, title: perhaps(text) });
+export type Capture = Checked<typeof capture>;
 
 /** A page of hits. */
 export const hits = record({

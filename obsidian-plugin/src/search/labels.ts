@@ -83,6 +83,7 @@ const DEGRADED: Record<string, string> = {
   warming: "by words only until the model is ready",
   no_embedder: "by words only: no model is set",
   indexing: "not all notes are read yet",
+  not_embedded: "not read for its meaning yet",
 };
 
 /** What was not available for an answer, in words; null when nothing was missing. */

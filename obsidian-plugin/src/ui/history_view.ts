@@ -6,6 +6,7 @@ import { VIEWS, type Khiip } from "../khiip";
 import { barsOf, chartLabel, historyFrom, summary, type Bar } from "../search/bars";
 import { relativeDate } from "../search/dates";
 import { NoteView } from "./note_view";
+import { openPlace } from "./open";
 
 export class HistoryView extends NoteView<History> {
   override icon = "history";
@@ -64,7 +65,10 @@ function drawLinked(parent: HTMLElement, khiip: Khiip, { linked_memories: linked
     const attr = { dir: "auto" };
     const button = item.createEl("button", { cls: "khiip-link", text: name, attr });
     button.onClickEvent(() => {
-      khiip.run(() => khiip.openSearch(`"${name.replace(/"/gu, "")}"`));
+      khiip.run(async () => {
+        const { vault_path: path } = await khiip.client.capture(id);
+        await openPlace(khiip, { path, id }, false);
+      });
     });
     item.createDiv({ cls: "khiip-hit-meta", text: preview, attr });
   }

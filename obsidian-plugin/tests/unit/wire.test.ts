@@ -6,7 +6,7 @@ import { Fault } from "../../src/errors";
 import { golden, goldenNames } from "./support/golden";
 
 describe("answers that were agreed on", () => {
-  test.each(goldenNames().filter((name) => /^(recall|related).*lean/u.test(name)))(
+  test.each(goldenNames().filter((name) => /^(recall|related).*(lean|explained)/u.test(name)))(
     "%s is a page of hits",
     (name) => {
       const page = parsed(golden(name), hits);
@@ -31,11 +31,20 @@ describe("answers that were agreed on", () => {
     }
   });
 
-  test("overview and history, where they are among the goldens", () => {
-    for (const name of goldenNames()) {
-      if (/overview|entities/u.test(name)) parsed(golden(name), wire.overview);
-      if (name.includes("history")) parsed(golden(name), wire.history);
-    }
+  test("why a hit was found, and where, comes with it", () => {
+    const [first] = parsed(golden("recall_explained"), hits).results;
+    expect(first?.passage?.ranges.length).toBeGreaterThan(0);
+    expect(first?.match_reasons).toContain("verbatim");
+    expect(first?.composite).not.toBeNull();
+    expect(first?.score_breakdown?.relevance).toBeGreaterThan(0.9);
+  });
+
+  test("a capture, the overview and a history are understood", () => {
+    expect(parsed(golden("capture"), wire.capture).vault_path).toMatch(/\.md$/u);
+    const { entities, total } = parsed(golden("overview"), wire.overview);
+    expect(total).toBeGreaterThanOrEqual(entities.length);
+    expect(entities[0]?.name).not.toBe("");
+    expect(parsed(golden("history"), wire.history).linked_memories[0]?.id).not.toBe("");
   });
 });
 
