@@ -48,8 +48,17 @@ function drawPassage(el: HTMLElement, hit: Hit): void {
   const passage = el.createDiv({ cls: "khiip-hit-passage", attr: { dir: "auto" } });
   passage.dataset.part = "passage";
   const heading = hit.passage?.heading;
-  if (heading && heading !== hit.title) passage.createSpan("khiip-hit-heading").setText(heading);
+  if (heading && heading !== hit.title)
+    passage.createSpan("khiip-hit-heading").setText(cut(heading));
   drawStretches(passage, stretchesOf(hit));
+}
+
+const LONGEST_HEADING = 60;
+
+function cut(heading: string): string {
+  const points = Array.from(heading);
+  if (points.length <= LONGEST_HEADING) return heading;
+  return `${points.slice(0, LONGEST_HEADING).join("")}…`;
 }
 
 /** What is shown of a hit's text: its passage, else its excerpt, else what else is known of it. */
