@@ -96,13 +96,22 @@ function key(khiip: Khiip): Item {
     name: "Key",
     desc: KEY_WANTED,
     render: (setting) => {
+      let typedLast: string | null = null;
+      const flush = (): void => {
+        if (typedLast === null) return;
+        khiip.keys.paste(typedLast);
+        typedLast = null;
+        khiip.monitor.restart();
+      };
+      let callOff = (): void => undefined;
       setting.addText((text) => {
         text.inputEl.type = "password";
         text.inputEl.setAttrs({ "aria-label": "Key", autocomplete: "off" });
         text.setValue(khiip.keys.pasted() ?? "");
         text.onChange((typed) => {
-          khiip.keys.paste(typed);
-          khiip.monitor.restart();
+          typedLast = typed;
+          callOff();
+          callOff = khiip.later(flush, TYPING);
         });
         khiip.run(async () => {
           const found = (await khiip.keys.found()) !== null;
@@ -110,7 +119,10 @@ function key(khiip: Khiip): Item {
           setting.setDesc(found ? KEY_FOUND : KEY_WANTED);
         });
       });
-      return undefined;
+      return () => {
+        callOff();
+        flush();
+      };
     },
   };
 }

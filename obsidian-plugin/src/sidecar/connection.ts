@@ -30,11 +30,7 @@ export class Connection {
 
   /** Whom to ask; rejects with a fault when nobody is there, or it is another vault's. */
   target(): Promise<Target> {
-    this.settled ??= this.settle().then(({ target }) => target);
-    this.settled.catch(() => {
-      this.settled = null;
-    });
-    return this.settled;
+    return this.settled ?? this.keep(this.settle());
   }
 
   /** Forget what was settled: the next question looks anew. */
@@ -45,10 +41,7 @@ export class Connection {
   /** Look anew, and give the health with whom to ask. */
   async look(): Promise<{ health: Health; target: Target }> {
     const found = this.settle();
-    this.settled = found.then(({ target }) => target);
-    this.settled.catch(() => {
-      this.settled = null;
-    });
+    void this.keep(found).catch(() => undefined); // whoever asked for `found` is told
     return found;
   }
 
@@ -74,6 +67,15 @@ export class Connection {
     if (verdict === "ask") await this.compareFolders(facts, health.vault_id, target);
     this.stranger = null;
     return { health, target };
+  }
+
+  private keep(found: Promise<{ target: Target }>): Promise<Target> {
+    const target = found.then((each) => each.target);
+    this.settled = target;
+    target.catch(() => {
+      if (this.settled === target) this.settled = null;
+    });
+    return target;
   }
 
   private facts(file: SidecarFile | null): VaultFacts {

@@ -82,6 +82,29 @@ describe("whose sidecar it is", () => {
     await expect(connection.target()).resolves.toMatchObject({ address: DEFAULT_ADDRESS });
   });
 
+  test("a look that failed does not undo a newer one that did not", async () => {
+    const answers: Record<string, Answer> = {};
+    const held: (() => void)[] = [];
+    const sidecarFile = (): Promise<null> =>
+      held.length > 0
+        ? Promise.resolve(null)
+        : new Promise((resolve) => {
+            held.push(() => {
+              resolve(null);
+            });
+          });
+    const trusted = { get: () => ID, set: () => undefined };
+    const { connection, sent } = desk({ answers, sidecarFile, trusted });
+    const failing = connection.look();
+    connection.reset();
+    await connection.target();
+    answers["/health"] = { status: 500, text: "" };
+    held[0]?.();
+    await expect(failing).rejects.toMatchObject({ kind: "server" });
+    await connection.target();
+    expect(sent).toHaveLength(2);
+  });
+
   const facts: VaultFacts = { announced: null, trusted: null, folder: null, name: "Notes" };
   test.each([
     [{ announced: "a" }, "a", "yes"],
