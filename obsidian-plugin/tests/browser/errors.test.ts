@@ -1,5 +1,6 @@
 /** Errors: one plain line each, told once, with what to do; nothing ever blocks typing. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expect } from "./support/expect";
 import { at, type Desk } from "./support/desk";
 import { answer, envelope, found, health, hit, inState, searches } from "./support/fakes";
 import type { Fake } from "./server/gateway";
@@ -202,9 +203,7 @@ test("a slow server leaves the box free, and says that it works", () =>
       await desk.box.fill("knots");
       await desk.page.waitForTimeout(600);
       await typeAway(desk);
-      const busy = desk.page.locator(
-        "[data-type=khiip-search] [aria-busy=true], [data-type=khiip-search] .is-loading",
-      );
+      const busy = desk.page.locator("[data-type=khiip-search] [aria-busy=true]");
       await expect.poll(() => busy.count()).toBeGreaterThan(0);
       await desk.hits.first().waitFor({ timeout: 9000 });
     },

@@ -1,5 +1,6 @@
 /** The harness itself: a small plugin of a few lines meets what it expects, and faults are seen. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expect } from "./support/expect";
 import { at, Desk } from "./support/desk";
 import { axeProblems } from "./support/axe";
 import { health } from "./support/fakes";

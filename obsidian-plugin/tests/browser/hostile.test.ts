@@ -1,6 +1,8 @@
 /** What notes may hold: markup, other directions, other scripts, nothing at all. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expect } from "./support/expect";
 import { at } from "./support/desk";
+import { overflow } from "./support/overflow";
 import { envelope, found, hit, searches } from "./support/fakes";
 
 const IMG = "<img src=x onerror=\"window.hacked='yes'\"><script>window.hacked='yes'</script>";
@@ -180,18 +182,8 @@ test("very long titles, tags and words stay in the pane", () =>
     async (desk) => {
       await desk.pane();
       await desk.search("long");
-      const wide = await desk.page
-        .locator("[data-type=khiip-search] .view-content")
-        .evaluate((el) =>
-          [
-            el.scrollWidth - el.clientWidth,
-            ...Array.from(
-              el.querySelectorAll("*"),
-              (one) => one.getBoundingClientRect().right - el.getBoundingClientRect().right,
-            ),
-          ].reduce((a, b) => Math.max(a, b)),
-        );
-      expect(wide).toBeLessThanOrEqual(1);
+      const sideways = await overflow(desk.page, "[data-type=khiip-search] .view-content");
+      expect(sideways).toBeLessThanOrEqual(1);
       await desk.shot("hostile-long-300");
     },
   ));

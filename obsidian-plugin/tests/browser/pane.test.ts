@@ -1,5 +1,6 @@
 /** The pane: live results, keys, opening, links, previews, drags and menus, on the real sidecar. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expect } from "./support/expect";
 import { at } from "./support/desk";
 import { envelope, hit, searches, slow } from "./support/fakes";
 
@@ -78,7 +79,7 @@ test("words that were found are marked, where Unicode takes two units too", () =
 test("waits for a pause, asks one thing at a time, and draws the newest answer alone", () =>
   at(
     {
-      fakes: [slow({ a: 800, abc: 50 }, (query) => [hit(1, { title: `Answer to ${query}` })])],
+      fakes: [slow({ a: 1800, abc: 50 }, (query) => [hit(1, { title: `Answer to ${query}` })])],
     },
     async (desk) => {
       await desk.pane();

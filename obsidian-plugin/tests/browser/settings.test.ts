@@ -1,5 +1,6 @@
 /** Settings: what they hold, what they write, and where the key goes. */
-import { expect, inject, test } from "vitest";
+import { inject, test } from "vitest";
+import { expect } from "./support/expect";
 import { at, Desk } from "./support/desk";
 import { answer, found, health, hit } from "./support/fakes";
 import type { Line } from "./server/gateway";

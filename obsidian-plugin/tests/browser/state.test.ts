@@ -1,6 +1,7 @@
 /** The status bar, problems, first steps, starting and stopping the sidecar. */
 import fs from "node:fs";
-import { expect, inject, test } from "vitest";
+import { inject, test } from "vitest";
+import { expect } from "./support/expect";
 import { at, type Desk } from "./support/desk";
 import { event, found, health, hit, indexState, inState } from "./support/fakes";
 import { freePort, newPlace, environment } from "./support/sidecar";
@@ -52,7 +53,7 @@ test("the event stream carries progress to the bar, with the key in its header",
     expect(desk.gateway.asked("/api/v1/index").length).toBe(polls);
     const streams = desk.gateway
       .asked("/api/v1/index/events")
-      .filter((line) => line.method === "GET");
+      .filter((line) => line.method === "GET" && line.ended === null);
     expect(streams).toHaveLength(1);
     expect(streams[0]?.headers.authorization).toMatch(/^Bearer /);
   }));
@@ -68,6 +69,7 @@ test("parts of events that come torn are put together", () =>
     await desk.page.waitForTimeout(100);
     desk.gateway.tell(whole.slice(30));
     await expect.poll(() => desk.status.textContent()).toContain("indexing 55");
+    desk.gateway.fake(inState(vaultId(desk), { state: "ready" })); // whether it goes on or begins anew
     desk.gateway.tell("event: progress\r\ndata: {not json\r\n\r\n");
     desk.gateway.tell(event(indexState({ state: "ready" })));
     await expect.poll(() => desk.status.textContent(), { timeout: 15_000 }).toMatch(/ready/);

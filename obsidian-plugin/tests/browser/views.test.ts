@@ -1,5 +1,6 @@
 /** Related notes, quick recall, the code block, entities, history. */
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { expect } from "./support/expect";
 import { at, type Desk } from "./support/desk";
 import { answer, found, hit } from "./support/fakes";
 import { entity, history, near, overview, related } from "./support/more_fakes";

@@ -76,6 +76,11 @@ export class Gateway {
     return this.log.filter((line) => line.path === path);
   }
 
+  /** How many questions wait for their answer; streams do not count. */
+  open(): number {
+    return this.log.filter((line) => line.ended === null && !line.path.endsWith("/events")).length;
+  }
+
   /** The most requests to a path that were under way at one time. */
   mostAtOnce(path: string): number {
     const lines = this.asked(path);

@@ -287,7 +287,6 @@ export const LOOKS: Look[] = [
   {
     name: "settings",
     within: ".vertical-tab-content",
-    parts: { height: 1000 },
     show: async (desk) => {
       await desk.settings();
       await desk.page.waitForTimeout(500);
