@@ -99,17 +99,25 @@ class Search:
     def meanings(
         self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
     ) -> dict[int, Meaning]:
-        """By capture row: the `pool` nearest captures, and those of `also` that have a vector."""
-        best = self._nearest(vector, filters, pool)
+        """By capture row: the nearest captures, about `pool`, and those of `also` with a vector.
+
+        Fewer where long notes hold most of the nearest passages. What is only in `also` has no
+        passage as near as theirs: its own vector stands for it.
+        """
+        own: Best = {}
+        best = self._by_proposal(vector, filters, pool, enough=pool, own=own)
+        if best is None:
+            best = self._exactly(vector, filters)
         floor = min(heapq.nlargest(pool, best.values()), default=0.0)
         best = {row: score for row, score in best.items() if score >= floor}
-        others = [row for row in also if row not in best]
-        _score(vector, queries.vectors_of_rows(self._connection, self._model.key, others), best)
-        owned = queries.vectors_of_rows(
-            self._connection, self._model.key, list(best), own_only=True
-        )
-        own = _score(vector, owned)
-        return {row: Meaning(own.get(row), score) for row, score in best.items()}
+        rows = best.keys() | set(also)
+        unknown = [row for row in rows if row not in own]
+        own |= _score(vector, queries.own_vectors(self._connection, self._model.key, unknown))
+        return {
+            row: Meaning(own.get(row), max(best.get(row, -1.0), own.get(row, -1.0)))
+            for row in rows
+            if row in best or row in own
+        }
 
     def passage_cosines(self, vector: Vector, rows: Sequence[int]) -> dict[int, dict[int, float]]:
         """How near each passage of these captures is, by row and ordinal."""
@@ -126,19 +134,31 @@ class Search:
         best = self._by_proposal(vector, filters, wanted)
         return self._exactly(vector, filters) if best is None else best
 
-    def _by_proposal(self, vector: Vector, filters: Filters, wanted: int) -> Best | None:
-        """Best score by capture row from the nearest labels; None where they cannot promise it."""
+    def _by_proposal(
+        self,
+        vector: Vector,
+        filters: Filters,
+        wanted: int,
+        *,
+        enough: int | None = None,
+        own: Best | None = None,
+    ) -> Best | None:
+        """Best score by capture row from the nearest labels; None where they cannot promise it.
+
+        `wanted` captures, or fewer from `enough` passages; `own` takes the scores of embed texts.
+        """
         near = self._near()
         if near is None:
             return None
         most = min(_MOST_LABELS, len(near) // 4) if isinstance(near, Graph) else _MOST_LABELS
-        asked = max(_LEAST_LABELS, wanted * _LABELS_PER_HIT)
+        asked = max(_LEAST_LABELS, enough or wanted * _LABELS_PER_HIT)
         while asked <= most:
             labels = near.nearest(vector, asked)
             if labels is None:
                 return None
-            best = _score(vector, queries.vectors_of_labels(self._connection, labels, filters))
-            if len(best) >= wanted:
+            found = queries.vectors_of_labels(self._connection, labels, filters)
+            best = _score(vector, found, own=own)
+            if len(best) >= wanted or (enough is not None and len(found) >= enough):
                 return best
             if asked >= len(near):
                 return best  # exact, and these are all there are
@@ -175,14 +195,26 @@ class Search:
         return hits[:wanted]
 
 
-def _score(vector: Vector, found: Iterable[queries.Scorable], best: Best | None = None) -> Best:
-    """Each capture row's best cosine; a capture is as near as its nearest passage."""
+def _score(
+    vector: Vector,
+    found: Iterable[queries.Numbered],
+    best: Best | None = None,
+    own: Best | None = None,
+) -> Best:
+    """Each capture row's best cosine; a capture is as near as its nearest passage.
+
+    `own` takes the cosines of the captures' own vectors.
+    """
     best = {} if best is None else best
-    pairs = list(found)
-    if not pairs:
+    read = list(found)
+    if not read:
         return best
-    for (row, _), score in zip(pairs, cosines(vector, [blob for _, blob in pairs]), strict=True):
+    for (row, ordinal, _), score in zip(
+        read, cosines(vector, [blob for _, _, blob in read]), strict=True
+    ):
         value = float(score)
         if value > best.get(row, -2.0):
             best[row] = value
+        if own is not None and ordinal == 0:
+            own[row] = value
     return best

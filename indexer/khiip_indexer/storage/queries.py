@@ -93,19 +93,19 @@ def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-Scorable = tuple[int, bytes]
+Numbered = tuple[int, int, bytes]
 
 
 def vectors_of_labels(
     connection: sqlite3.Connection, labels: Sequence[int], filters: Filters
-) -> list[Scorable]:
-    """(capture row, vector) for every capture that holds one of these labels' texts."""
+) -> list[Numbered]:
+    """(capture row, ordinal, vector) for every capture that holds one of these labels' texts."""
     condition, values = where(filters)
-    found: list[Scorable] = []
+    found: list[Numbered] = []
     for start in range(0, len(labels), _PIECE):
         piece = labels[start : start + _PIECE]
         found += connection.execute(
-            "SELECT c.row, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
+            "SELECT c.row, p.ordinal, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
             f"JOIN captures c ON c.row = p.row WHERE v.label IN ({_marks(piece)}) AND {condition}",
             (*piece, *values),
         ).fetchall()
@@ -114,11 +114,11 @@ def vectors_of_labels(
 
 def vectors_of_filters(
     connection: sqlite3.Connection, model: str, filters: Filters, size: int
-) -> Iterator[list[Scorable]]:
-    """(capture row, vector) for everything the filters let in, in pieces of `size`."""
+) -> Iterator[list[Numbered]]:
+    """(capture row, ordinal, vector) for everything the filters let in, in pieces of `size`."""
     condition, values = where(filters)
     cursor = connection.execute(
-        "SELECT c.row, v.vector FROM captures c JOIN passages p ON p.row = c.row "  # noqa: S608
+        "SELECT c.row, p.ordinal, v.vector FROM captures c JOIN passages p ON p.row = c.row "  # noqa: S608
         f"JOIN vectors v ON v.key = p.key AND v.model = ? WHERE {condition}",
         (model, *values),
     )
@@ -126,17 +126,14 @@ def vectors_of_filters(
         yield piece
 
 
-def vectors_of_rows(
-    connection: sqlite3.Connection, model: str, rows: Sequence[int], *, own_only: bool = False
-) -> list[Scorable]:
-    """(capture row, vector) for these captures; with `own_only` the vector of the embed text."""
-    condition = "p.ordinal = 0 AND " if own_only else ""
-    found: list[Scorable] = []
+def own_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int]) -> list[Numbered]:
+    """(capture row, 0, vector of its embed text) for those of these captures that have one."""
+    found: list[Numbered] = []
     for start in range(0, len(rows), _PIECE):
         piece = rows[start : start + _PIECE]
         found += connection.execute(
-            "SELECT p.row, v.vector FROM passages p JOIN vectors v "  # noqa: S608
-            f"ON v.model = ? AND v.key = p.key WHERE {condition}p.row IN ({_marks(piece)})",
+            "SELECT p.row, 0, v.vector FROM passages p CROSS JOIN vectors v "  # noqa: S608
+            f"ON v.model = ? AND v.key = p.key WHERE p.ordinal = 0 AND p.row IN ({_marks(piece)})",
             (model, *piece),
         ).fetchall()
     return found
@@ -144,13 +141,13 @@ def vectors_of_rows(
 
 def passages_of_rows(
     connection: sqlite3.Connection, model: str, rows: Sequence[int]
-) -> list[tuple[int, int, bytes]]:
+) -> list[Numbered]:
     """(capture row, ordinal, vector) of every passage of these captures."""
-    found: list[tuple[int, int, bytes]] = []
+    found: list[Numbered] = []
     for start in range(0, len(rows), _PIECE):
         piece = rows[start : start + _PIECE]
         found += connection.execute(
-            "SELECT p.row, p.ordinal, v.vector FROM passages p JOIN vectors v "  # noqa: S608
+            "SELECT p.row, p.ordinal, v.vector FROM passages p CROSS JOIN vectors v "  # noqa: S608
             f"ON v.model = ? AND v.key = p.key WHERE p.row IN ({_marks(piece)})",
             (model, *piece),
         ).fetchall()

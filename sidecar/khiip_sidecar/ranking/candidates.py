@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from khiip_indexer.errors import StorageError
 from khiip_indexer.records import CaptureRecord, Filters, Ranking
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # Of each kind so many are weighed against each other; who comes behind them follows behind.
-POOL = 200
+POOL = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,31 @@ class Candidate:
     record: CaptureRecord
     signals: Signals
     score: float
-    relevance: float
+
+    @property
+    def relevance(self) -> float:
+        """The score, where it enters a formula."""
+        return min(1.0, max(0.0, self.score))
 
 
-Arrange = Callable[[Sequence[tuple[CaptureRecord, Signals]]], list[Candidate]]
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A capture by its row, before anybody asks what it is."""
+
+    row: int
+    signals: Signals
+    score: float
+
+
+class Run(Protocol):
+    """One pool in its order."""
+
+    def first(self, count: int) -> list[Candidate]:
+        """The first so many, or all where there are fewer."""
+        ...
+
+
+Arrange = Callable[[dict[int, Signals]], Run]
 
 
 class Pools:
@@ -63,25 +84,35 @@ class Pools:
         self._filters = filters
         self._arrange = arrange
         self._seen: set[int] = set()
-        self._found: list[Candidate] = []
+        self._runs: list[Run] = []
         self._pool = POOL
         self._ended = False
         self.degraded: tuple[str, ...] = ()
 
     def fetch(self, limit: int, offset: int) -> list[Candidate]:
         """The candidates from `offset` on; fewer than `limit` where there are no more."""
-        while len(self._found) < offset + limit and not self._ended:
-            self._next()
-        return self._found[offset : offset + limit]
+        found: list[Candidate] = []
+        at = 0
+        while len(found) < offset + limit:
+            if at == len(self._runs) and not self._grow():
+                break
+            found += self._runs[at].first(offset + limit - len(found))
+            at += 1
+        return found[offset:]
 
-    def _next(self) -> None:
-        signals = self._gather()
-        fresh = {row: each for row, each in signals.items() if row not in self._seen}
-        self._ended = not fresh
-        self._seen.update(fresh)
-        records = self._index.records(list(fresh))
-        self._found += self._arrange([(records[row], fresh[row]) for row in records])
-        self._pool *= 2
+    def _grow(self) -> bool:
+        """Take in one more pool, if there is any."""
+        while not self._ended:
+            signals = self._gather()
+            fresh = {row: each for row, each in signals.items() if row not in self._seen}
+            # Long notes may hold all of the nearest passages: no new capture is not yet the end.
+            self._ended = not fresh and self._pool >= self._index.total(self._filters)
+            self._seen.update(fresh)
+            self._pool *= 2
+            if fresh:
+                self._runs.append(self._arrange(fresh))
+                return True
+        return False
 
     def _gather(self) -> dict[int, Signals]:
         query, index = self._query, self._index
@@ -144,7 +175,4 @@ class Neighbours:
 
 
 def _by_cosine(found: Ranking) -> list[Candidate]:
-    return [
-        Candidate(hit.record, Signals.of_cosine(hit.score), hit.score, max(0.0, hit.score))
-        for hit in found.hits
-    ]
+    return [Candidate(hit.record, Signals.of_cosine(hit.score), hit.score) for hit in found.hits]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from khiip_indexer.records import CaptureRecord, Filters
+from khiip_indexer.records import Filters
 from khiip_sidecar.paging import Page, fill_page
 from khiip_sidecar.ranking import orders
-from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools
+from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools, Run
 from khiip_sidecar.ranking.fusion import Signals, is_weak
 from khiip_sidecar.ranking.reading import Reading, read
 from khiip_sidecar.results import RecallRequest
@@ -66,22 +66,16 @@ class SearchEngine:
             asked = rows[offset : offset + limit] if wanted else []
             records = self._index.records(asked)
             found = (records[row] for row in asked if row in records)
-            return [Candidate(record, Signals(), UNASKED, UNASKED) for record in found]
+            return [Candidate(record, Signals(), UNASKED) for record in found]
 
         return self._page(request, fetch)
 
-    def _arranged(
-        self,
-        request: RecallRequest,
-        reading: Reading,
-        pairs: Sequence[tuple[CaptureRecord, Signals]],
-    ) -> list[Candidate]:
-        found = orders.candidates(
-            pairs, reading.match, reading.query.words_weight, request.min_score
-        )
+    def _arranged(self, request: RecallRequest, reading: Reading, pool: dict[int, Signals]) -> Run:
+        found = orders.scored(pool, reading.match, reading.query.words_weight, request.min_score)
         if request.rank == "composite":
-            return orders.by_composite(found, self._composites, self._is_weak)
-        return orders.by_relevance(found)
+            candidates = orders.known(found, self._index.records)
+            return orders.ByComposite(candidates, self._composites, self._is_weak)
+        return orders.ByRelevance(found, self._index.records)
 
     def _composites(self, found: Sequence[Candidate]) -> list[float]:
         memories = self._memory.of([each.record for each in found])
