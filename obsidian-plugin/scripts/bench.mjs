@@ -2,7 +2,6 @@
 import esbuild from "esbuild";
 import fs from "node:fs";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 
 const root = path.resolve(import.meta.dirname, "..");
 const outfile = path.join(root, "tests/browser/server/.bench.mjs");
@@ -16,7 +15,7 @@ await esbuild.build({
   logLevel: "warning",
 });
 try {
-  await import(pathToFileURL(outfile).href);
+  await import("../tests/browser/server/.bench.mjs");
 } finally {
   fs.rmSync(outfile, { force: true });
 }

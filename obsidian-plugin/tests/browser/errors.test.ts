@@ -135,7 +135,7 @@ test("an error that goes on is told once, and goes when an answer comes", () =>
         for (const { target } of changes) {
           const el = target.instanceOf(Element) ? target : target.parentElement;
           const live = el?.closest("[role=alert],[role=status],[aria-live]");
-          if (live?.textContent?.match(/wrong/i)) said.push(live.textContent);
+          if (live?.textContent.match(/wrong/i)) said.push(live.textContent);
         }
       });
       look.observe(document.body, { childList: true, subtree: true, characterData: true });

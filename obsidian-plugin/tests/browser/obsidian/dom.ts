@@ -1,5 +1,5 @@
 /** Obsidian's helpers on Node, Element and HTMLElement, and its globals. */
-import { listening } from "./listening";
+import { listening, listeningOfDocuments } from "./listening";
 
 type Info = DomElementInfo | string | undefined;
 type Callback<T> = ((el: T) => void) | undefined;
@@ -298,9 +298,9 @@ export function installDom(): void {
   define(DocumentFragment.prototype, findable);
   define(HTMLElement.prototype, { ...shown, ...stylable, ...listening });
   define(SVGElement.prototype, stylable);
-  define(Document.prototype, { on: listening.on, off: listening.off });
+  define(Document.prototype, listeningOfDocuments);
   define(UIEvent.prototype, {
-    instanceOf<T>(this: UIEvent, type: new () => T) {
+    instanceOf(this: UIEvent, type: new () => unknown) {
       return this instanceof type;
     },
   });

@@ -63,4 +63,6 @@ export function setIcon(parent: HTMLElement, iconId: string): void {
 }
 
 /** Icons of plugins' own are taken, and drawn as a plain sheet. */
-export function addIcon(_iconId: string, _svgContent: string): void {}
+export function addIcon(iconId: string, svgContent: string): void {
+  if (!svgContent) throw new Error(`the icon ${iconId} is empty`);
+}

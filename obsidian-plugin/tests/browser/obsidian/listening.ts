@@ -48,3 +48,8 @@ export const listening = {
     return () => undefined; // there is one window here
   },
 };
+
+const { on, off } = Object.getOwnPropertyDescriptors(listening);
+
+/** What documents have of it. */
+export const listeningOfDocuments: object = Object.defineProperties({}, { on, off });

@@ -56,7 +56,7 @@ async function ask(param: O.RequestUrlParam): Promise<O.RequestUrlResponse> {
     text: answer.text,
     arrayBuffer: new TextEncoder().encode(answer.text).buffer,
     get json(): unknown {
-      return JSON.parse(answer.text);
+      return JSON.parse(answer.text) as unknown;
     },
   };
 }
@@ -68,7 +68,7 @@ export function requestUrl(request: O.RequestUrlParam | string): O.RequestUrlRes
   const part = <T>(pick: (response: O.RequestUrlResponse) => T): { get(): Promise<T> } => ({
     get: () => answer.then(pick),
   });
-  Object.defineProperties(answer, {
+  void Object.defineProperties(answer, {
     json: part((response) => response.json as unknown),
     text: part((response) => response.text),
     arrayBuffer: part((response) => response.arrayBuffer),

@@ -88,8 +88,8 @@ export abstract class Plugin extends Component {
     this.register(() => this.house.protocols.delete(action));
   }
 
-  registerEditorExtension(extension: unknown): void {
-    extension; // the editor here is a text area
+  registerEditorExtension(_extension: unknown): void {
+    // the editor here is a text area
   }
 
   async loadData(): Promise<unknown> {

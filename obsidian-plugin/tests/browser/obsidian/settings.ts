@@ -166,6 +166,10 @@ export class SettingGroup {
   }
 }
 
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
 function wanted(flag: boolean | (() => boolean) | undefined, otherwise: boolean): boolean {
   return typeof flag === "function" ? flag() : (flag ?? otherwise);
 }
@@ -185,7 +189,9 @@ export abstract class SettingTab {
     return undefined;
   }
 
-  setControlValue(_key: string, _value: unknown): void | Promise<void> {}
+  setControlValue(_key: string, _value: unknown): void | Promise<void> {
+    // for tabs that keep something
+  }
 
   display(): void {
     this.containerEl.empty();
@@ -237,7 +243,7 @@ export abstract class SettingTab {
         break;
       case "dropdown":
         setting.addDropdown((one) =>
-          one.addOptions(control.options).setValue(String(value)).onChange(save),
+          one.addOptions(control.options).setValue(textOf(value)).onChange(save),
         );
         break;
       case "slider":
@@ -249,7 +255,7 @@ export abstract class SettingTab {
         );
         break;
       default:
-        setting.addText((one) => one.setValue(String(value ?? "")).onChange(save));
+        setting.addText((one) => one.setValue(textOf(value)).onChange(save));
     }
   }
 }

@@ -45,7 +45,9 @@ export abstract class View extends Component {
     return {};
   }
 
-  setEphemeralState(_state: unknown): void {}
+  setEphemeralState(_state: unknown): void {
+    // for those who have a place to go to
+  }
 
   getIcon(): string {
     return this.icon;
@@ -55,7 +57,9 @@ export abstract class View extends Component {
     // for those who measure
   }
 
-  onPaneMenu(_menu: O.Menu, _source: string): void {}
+  onPaneMenu(_menu: O.Menu, _source: string): void {
+    // for those who add to it
+  }
 }
 
 export abstract class ItemView extends View {

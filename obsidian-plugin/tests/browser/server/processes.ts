@@ -92,7 +92,7 @@ export class Processes {
   private kill(pid: number, signal: string): object {
     const found = this.running.get(pid)?.child;
     this.killed.push({ pid, signal });
-    if (!found || found.exitCode !== null) return { found: false };
+    if (found?.exitCode !== null) return { found: false };
     if (signal !== "0") found.kill(signal as NodeJS.Signals);
     return { found: true };
   }
