@@ -74,27 +74,29 @@ export class Starter {
   private answers(): Promise<void> {
     const { monitor, later } = this.parts;
     return new Promise((resolve, reject) => {
+      let waiting = true;
       const ends: (() => void)[] = [];
       const end = (): void => {
+        waiting = false;
         for (const each of ends.splice(0)) each();
       };
-      ends.push(
-        later(() => {
-          end();
-          reject(fault("slow", "khiipd was started and does not answer.", null));
-        }, PATIENCE),
-      );
       const look = (): void => {
+        if (!waiting) return;
         monitor.wake();
         ends.push(later(look, LOOK_EVERY));
       };
-      ends.push(
-        monitor.listen((state) => {
-          if (state.kind === "unknown" || state.kind === "fault") return;
-          end();
-          resolve();
-        }),
-      );
+      const giveUp = (): void => {
+        end();
+        reject(fault("slow", "khiipd was started and does not answer."));
+      };
+      const stopListening = monitor.listen((state) => {
+        if (state.kind === "unknown" || state.kind === "fault") return;
+        end();
+        resolve();
+      });
+      // It may have answered at once: then there is nothing to wait for.
+      if (waiting) ends.push(stopListening, later(giveUp, PATIENCE));
+      else stopListening();
       look();
     });
   }
