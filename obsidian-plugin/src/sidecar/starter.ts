@@ -74,14 +74,14 @@ export class Starter {
   private answers(): Promise<void> {
     const { monitor, later } = this.parts;
     return new Promise((resolve, reject) => {
-      let waiting = true;
+      const wait = { on: true };
       const ends: (() => void)[] = [];
       const end = (): void => {
-        waiting = false;
+        wait.on = false;
         for (const each of ends.splice(0)) each();
       };
       const look = (): void => {
-        if (!waiting) return;
+        if (!wait.on) return;
         monitor.wake();
         ends.push(later(look, LOOK_EVERY));
       };
@@ -95,7 +95,7 @@ export class Starter {
         resolve();
       });
       // It may have answered at once: then there is nothing to wait for.
-      if (waiting) ends.push(stopListening, later(giveUp, PATIENCE));
+      if (wait.on) ends.push(stopListening, later(giveUp, PATIENCE));
       else stopListening();
       look();
     });
