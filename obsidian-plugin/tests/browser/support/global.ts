@@ -1,6 +1,7 @@
 /** Once per run: build the plugin, start the sidecar and Chromium; end both whatever happens. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 import { chromium, type BrowserServer } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { PLUGIN } from "../server/house";
@@ -29,6 +30,7 @@ export function launchServer(): Promise<BrowserServer> {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  fs.rmSync(path.join(PLUGIN, ".shots"), { recursive: true, force: true });
   const place = newPlace();
   const sidecar = new Sidecar(place, await freePort());
   let browser: BrowserServer | null = null;
