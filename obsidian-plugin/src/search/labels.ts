@@ -37,7 +37,7 @@ const REASONS: Record<string, string> = {
   verbatim: "verbatim",
   title_match: "in the title",
   entity_name_match: "by name",
-  content_match_dual: "words and meaning",
+  content_match_dual: "words",
   content_match_fts: "words",
   content_substring: "part of a word",
   semantic_match: "meaning",
@@ -52,7 +52,7 @@ const REASONS: Record<string, string> = {
 /** Match reasons in words, the most telling first; codes that came later are left out. */
 export function reasonLabels(reasons: readonly string[]): string[] {
   const known = Object.keys(REASONS).filter((code) => reasons.includes(code));
-  return known.map((code) => REASONS[code] ?? code);
+  return [...new Set(known.map((code) => REASONS[code] ?? code))];
 }
 
 /** A number from 0 to 1 as it is shown beside a hit. */

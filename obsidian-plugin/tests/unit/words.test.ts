@@ -171,6 +171,7 @@ describe("small words", () => {
       "verbatim",
       "meaning",
     ]);
+    expect(reasonLabels(["content_match_fts", "content_match_dual"])).toEqual(["words"]);
     expect(degradedLabel("warming,no_embedder")).toContain(";");
     expect(degradedLabel(null)).toBeNull();
   });
