@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": "serve",
     "service": "service",
     "hooks": "hooks",
+    "mcp": "mcp",
 }
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130

@@ -1,0 +1,1 @@
+"""Recall for agents: the Model Context Protocol over a vault's operations."""
