@@ -30,6 +30,7 @@ from khiip_sidecar.http.app import make_app
 from khiip_sidecar.http.security import Access
 from khiip_sidecar.http.server import Server
 from khiip_sidecar.idle import IdleExit
+from khiip_sidecar.mcp_server.endpoint import McpEndpoint
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.worker import IndexWorker
@@ -92,7 +93,8 @@ class Daemon:
         service = RecallService(index, embedder, worker=self._worker, watching=self._watcher.state)
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
-        app = make_app(Operations(service, address=self.address), access)
+        operations = Operations(service, address=self.address)
+        app = make_app(operations, access, McpEndpoint(operations))
         self._idle = IdleExit(app, idle_exit, self._worker.waits, self.stop) if idle_exit else None
         self._server = Server(self._idle or app)
 

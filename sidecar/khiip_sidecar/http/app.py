@@ -25,6 +25,7 @@ from khiip_sidecar.http.answers import (
 from khiip_sidecar.http.events import ProgressStreams
 from khiip_sidecar.http.page import page_apps
 from khiip_sidecar.http.security import Access, Guard
+from khiip_sidecar.http.server import Application
 from khiip_sidecar.operations import Operations
 from khiip_sidecar.wire.encode import to_json
 from khiip_sidecar.wire.routes import VERBS
@@ -45,15 +46,21 @@ CALLS: dict[str, Endpoint] = {
 }
 
 
-def make_app(operations: Operations, access: Access) -> RestApp:
-    """The whole REST face as an ASGI application."""
-    return RestApp(operations, access)
+MCP_PATH = "/mcp"  # no verb of the wire: agents speak a protocol of their own there
+
+
+def make_app(operations: Operations, access: Access, agents: Application | None = None) -> RestApp:
+    """The whole REST face as an ASGI application; `agents` answers what is posted to `/mcp`."""
+    return RestApp(operations, access, agents)
 
 
 class RestApp:
-    """Errors, guard and routes in one; `routes` holds (path, method) of all that is served."""
+    """Errors, guard and routes in one; `routes` holds (path, method) of all of the REST face."""
 
-    def __init__(self, operations: Operations, access: Access) -> None:
+    def __init__(
+        self, operations: Operations, access: Access, agents: Application | None = None
+    ) -> None:
+        self._agents = agents
         self._streams = ProgressStreams(operations.progress)
         resources = _resources(operations, self._streams)
         self.routes = {
@@ -61,6 +68,9 @@ class RestApp:
             for path, resource in resources.items()
             for method in resource.methods
         }
+        if agents is not None:
+            resources[MCP_PATH] = _Resource()
+            resources[MCP_PATH].take("POST", agents)
         self._app = ErrorEdge(Guard(_Routes(resources), access))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,6 +79,8 @@ class RestApp:
     def close(self) -> None:
         """End the streams that would not end themselves; called in the event loop."""
         self._streams.close()
+        if self._agents is not None:
+            self._agents.close()
 
 
 class _Routes:
