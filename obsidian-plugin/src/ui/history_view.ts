@@ -87,7 +87,12 @@ function drawChart(parent: HTMLElement, bars: readonly Bar[], label: string): vo
   const width = Math.max(bars.length, 20) * STRIDE;
   const svg = parent.createSvg("svg", {
     cls: "khiip-chart",
-    attr: { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label },
+    attr: {
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      preserveAspectRatio: "none", // it fills the pane, however wide that is
+      role: "img",
+      "aria-label": label,
+    },
   });
   for (const [index, bar] of bars.entries()) {
     const height = bar.edits === 0 ? 1 : Math.max(3, (HEIGHT * bar.edits) / highest);
@@ -98,9 +103,18 @@ function drawChart(parent: HTMLElement, bars: readonly Bar[], label: string): vo
         y: HEIGHT - height,
         width: STRIDE - 2,
         height,
-        rx: 1,
       },
     });
     rect.createSvg("title").textContent = `${bar.label}: ${bar.edits}`;
   }
+  drawEnds(parent, bars);
+}
+
+/** The first and the last day, which the chart's label has for who cannot see them. */
+function drawEnds(parent: HTMLElement, bars: readonly Bar[]): void {
+  const [first, last] = [bars[0], bars.at(-1)];
+  if (!first || !last || first === last) return;
+  const ends = parent.createDiv({ cls: "khiip-chart-ends", attr: { "aria-hidden": "true" } });
+  ends.createSpan({ text: first.label.slice(0, 10) });
+  ends.createSpan({ text: last.label.slice(-10) });
 }

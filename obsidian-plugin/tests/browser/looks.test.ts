@@ -2,7 +2,7 @@
 import { test } from "vitest";
 import { expect } from "./support/expect";
 import { at } from "./support/desk";
-import { overflow } from "./support/overflow";
+import { overflow, squeezed } from "./support/overflow";
 import { LOOKS } from "./support/states";
 
 const SCREENS = [
@@ -27,6 +27,7 @@ for (const look of LOOKS) {
           await desk.shot(`${look.name}-${theme}-${String(side)}`);
           const sideways = await overflow(desk.page, look.within);
           expect(sideways, "pixels that stick out sideways").toBeLessThanOrEqual(1);
+          expect(await squeezed(desk.page, look.within)).toEqual([]);
           if ((theme === "dark") === (side === 600)) await desk.accessible(look.within);
         }
       },

@@ -21,3 +21,21 @@ export function overflow(page: Page, within: string): Promise<number> {
       return Math.max(0, ...outs);
     });
 }
+
+/** Elements that hide a part of their height, and are neither cut to lines nor scrolled. */
+export function squeezed(page: Page, within: string): Promise<string[]> {
+  return page
+    .locator(within)
+    .first()
+    .evaluate((el) =>
+      Array.from(el.querySelectorAll("*"))
+        .filter((one) => {
+          const { overflowY, webkitLineClamp, fontSize } = getComputedStyle(one);
+          const cut = one.scrollHeight - one.clientHeight > parseFloat(fontSize) / 3;
+          return (
+            cut && one.clientHeight > 0 && overflowY === "hidden" && webkitLineClamp === "none"
+          );
+        })
+        .map((one) => `${one.className}: ${one.textContent.slice(0, 40)}`),
+    );
+}

@@ -27,7 +27,7 @@ const MIXED = [
       score: 0.81,
       ranges: [
         [0, 14],
-        [58, 62],
+        [62, 66],
       ],
     },
     match_reasons: ["semantic_match", "content_match_fts"],
@@ -42,7 +42,7 @@ const MIXED = [
       heading: null,
       line: 3,
       score: 0.6,
-      ranges: [[32, 36]],
+      ranges: [[36, 40]],
     },
   }),
   hit(3, {
