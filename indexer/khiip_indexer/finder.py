@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from khiip_indexer.lexical import match
 from khiip_indexer.lexical.passages import best_passages
 from khiip_indexer.lexical.search import LexicalSearch
 from khiip_indexer.lexical.terms import terms
+from khiip_indexer.storage import queries
 from khiip_indexer.storage.conditions import where
 from khiip_indexer.storage.database import Database, translated
 
@@ -37,6 +38,11 @@ class Finder:
         """By capture row: how near the `pool` nearest captures are, and those of `also`."""
         with self._searching() as search:
             return search.meanings(vector, filters, pool, also)
+
+    def allowed(self, rows: Iterable[int], filters: Filters) -> set[int]:
+        """Which of these captures the filters let in."""
+        with translated(self._database.path):
+            return queries.allowed(self._database.read(), list(rows), filters)
 
     def words(self, asked: Terms | str, filters: Filters, pool: int) -> dict[int, LexicalHit]:
         """By capture row: the `pool` captures whose words fit best.

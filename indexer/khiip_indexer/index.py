@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from khiip_indexer.history import History
     from khiip_indexer.lock import Role, WriterLock
     from khiip_indexer.search import Search
+    from khiip_indexer.storage.threads import Threads
     from khiip_indexer.vectors import Vector
 
 # A search waits this long for a note that has changed on disk; then it is shown as changed.
@@ -313,6 +314,14 @@ class VaultIndex:
             at = rfc3339(datetime.fromtimestamp(looked, UTC))
             counts = replace(counts, last_reconcile=max(counts.last_reconcile, at))
         return counts
+
+    def threads(self) -> Threads:
+        """Which notes stand next to each other in a thread; made once a change."""
+        from khiip_indexer.storage.threads import Threads
+
+        connection = self._read()
+        with translated(self.database.path):
+            return self._memo.get(connection, "threads", lambda: Threads(connection))
 
     def total(self, filters: Filters) -> int:
         """How many captures the filters let in."""

@@ -167,10 +167,10 @@ class Search:
         return None
 
     def _near(self) -> Graph | Matrix | None:
-        near = self._graphs.current()
+        near = self._graphs.current(self._model)
         if near is None and self._is_large():
             self._graphs.load(self._model)
-            near = self._graphs.current()
+            near = self._graphs.current(self._model)
         return near
 
     def _is_large(self) -> bool:

@@ -81,6 +81,7 @@ class RecallService:
     def recall(self, request: RecallRequest) -> RecallResult:
         """The captures that fit a query best, or without one those that matter now."""
         filters = self._checked(request.filters)
+        request = replace(request, filters=filters)
         if request.query is None:
             return self._browsed(request, filters)
         query = _checked_query(request.query)
@@ -105,8 +106,9 @@ class RecallService:
         """The captures nearest to a given one, itself and its chain left out."""
         record = self._named(capture_id, path)
         require_vectors(self.index, self.embedder, self.work().error)
-        near = Neighbours(self.index, record, self._checked(filters))
-        request = RecallRequest(None, filters, limit, offset)
+        wanted = self._checked(filters)
+        near = Neighbours(self.index, record, wanted)
+        request = RecallRequest(None, wanted, limit, offset)
         page = fill_page(near.fetch, self._freshness, limit=limit, offset=offset)
         if "not_embedded" in near.degraded:
             raise no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
@@ -127,11 +129,10 @@ class RecallService:
             model=self.embedder.identity,
             hits=hits,
             has_more=page.has_more,
-            total_candidates=max(0, self.index.total(self._checked(request.filters)) - page.gone),
+            total_candidates=max(0, self.index.total(request.filters) - page.gone),
             offset=request.offset,
             stale=page.stale,
             degraded=self._degraded(degraded),
-            passages=request.passages,
         )
 
     def _degraded(self, found: Sequence[str]) -> tuple[str, ...]:
@@ -262,11 +263,12 @@ class RecallService:
         resolve = self.index.vault.resolve
         folders = tuple(map(resolve, filters.folders))
         # A folder that is the vault itself lets everything in.
-        return replace(
+        inside = replace(
             filters,
             folders=() if "" in folders else folders,
             not_folders=tuple(map(resolve, filters.not_folders)),
         )
+        return self.memory.narrowed(inside)
 
     def _require_notes(self) -> None:
         """A list may be empty when the vault was read and has nothing, not before it was read."""

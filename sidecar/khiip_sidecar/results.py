@@ -60,8 +60,7 @@ class RecalledHit:
 class RecallResult:
     """A page of hits, best first; `stale` when the disk is ahead of the index for any of them.
 
-    `total_candidates` counts what the filters let in; `passages` says that hits were asked for
-    theirs, so that one that has none says so.
+    `total_candidates` counts what the filters let in.
     """
 
     query: str | None
@@ -72,7 +71,6 @@ class RecallResult:
     offset: int
     stale: bool
     degraded: tuple[str, ...] = ()
-    passages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

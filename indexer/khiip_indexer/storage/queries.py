@@ -89,6 +89,17 @@ def by_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Ca
     return found
 
 
+def allowed(connection: sqlite3.Connection, rows: Sequence[int], filters: Filters) -> set[int]:
+    """Which of these captures the filters let in."""
+    condition, values = where(filters)
+    found: set[int] = set()
+    for start in range(0, len(rows), _PIECE):
+        piece = rows[start : start + _PIECE]
+        sql = f"SELECT c.row FROM captures c WHERE c.row IN ({_marks(piece)}) AND {condition}"  # noqa: S608
+        found.update(row for (row,) in connection.execute(sql, (*piece, *values)))
+    return found
+
+
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 

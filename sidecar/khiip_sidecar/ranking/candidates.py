@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from khiip_indexer.errors import StorageError
 from khiip_indexer.records import CaptureRecord, Filters, Ranking
+from khiip_sidecar.ranking.context import with_context
 from khiip_sidecar.ranking.fusion import Signals
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Of each kind so many are weighed against each other; who comes behind them follows behind.
+# So many of each kind are looked at first.
 POOL = 64
 
 
@@ -59,74 +60,56 @@ class Scored:
     score: float
 
 
-class Run(Protocol):
-    """One pool in its order."""
-
-    def first(self, count: int) -> list[Candidate]:
-        """The first so many, or all where there are fewer."""
-        ...
-
-
-Arrange = Callable[[dict[int, Signals]], Run]
-
-
 class Pools:
-    """All captures that fit, best first, as far as anybody reads on.
+    """Everything that may be a hit, by row, pool after pool: the best of each kind first.
 
-    The first pool holds the best of each kind, each later one twice as many as were before it;
-    `arrange` puts one pool in order. So the order is the same however it is paged, and a page
-    costs no more than the pools it lies in. `degraded` names what could not be searched.
+    Each pool holds what is new among twice as many as before, and what is in one fits better in
+    meaning or in words than all of the next. `degraded` names what could not be searched.
     """
 
-    def __init__(self, index: VaultIndex, query: Query, filters: Filters, arrange: Arrange) -> None:
+    def __init__(self, index: VaultIndex, query: Query, filters: Filters, floor: float) -> None:
         self._index = index
         self._query = query
         self._filters = filters
-        self._arrange = arrange
-        self._seen: set[int] = set()
-        self._runs: list[Run] = []
-        self._pool = POOL
-        self._ended = False
+        self._floor = floor
+        self._size = POOL
         self.degraded: tuple[str, ...] = ()
 
-    def fetch(self, limit: int, offset: int) -> list[Candidate]:
-        """The candidates from `offset` on; fewer than `limit` where there are no more."""
-        found: list[Candidate] = []
-        at = 0
-        while len(found) < offset + limit:
-            if at == len(self._runs) and not self._grow():
-                break
-            found += self._runs[at].first(offset + limit - len(found))
-            at += 1
-        return found[offset:]
-
-    def _grow(self) -> bool:
-        """Take in one more pool, if there is any."""
-        while not self._ended:
-            signals = self._gather()
-            fresh = {row: each for row, each in signals.items() if row not in self._seen}
-            # Long notes may hold all of the nearest passages: no new capture is not yet the end.
-            self._ended = not fresh and self._pool >= self._index.total(self._filters)
-            self._seen.update(fresh)
-            self._pool *= 2
-            if fresh:
-                self._runs.append(self._arrange(fresh))
-                return True
-        return False
+    def __iter__(self) -> Iterator[dict[int, Signals]]:
+        total = self._index.total(self._filters)
+        seen: set[int] = set()
+        while True:
+            pool = self._gather()
+            yield {row: each for row, each in pool.items() if row not in seen}
+            seen.update(pool)
+            if self._size >= total:
+                return
+            self._size *= 2
 
     def _gather(self) -> dict[int, Signals]:
-        query, index = self._query, self._index
         words = self._words()
-        near = {}
-        if query.vector is not None:
-            near = index.finder.meanings(query.vector, self._filters, self._pool, also=list(words))
-        return {row: Signals(near.get(row), words.get(row)) for row in near | words}
+        if self._query.vector is None:
+            return {row: Signals(words=hit) for row, hit in words.items()}
+        near = self._index.finder.meanings(
+            self._query.vector, self._filters, self._size, also=list(words)
+        )
+        found = {row: Signals(near.get(row), words.get(row)) for row in near | words}
+        return self._in_context(found) if self._query.words is not None else found
+
+    def _in_context(self, found: dict[int, Signals]) -> dict[int, Signals]:
+        threads = self._index.threads()
+        if not threads:
+            return found
+        more = threads.touched(found) - found.keys()
+        more = self._index.finder.allowed(more, self._filters)
+        signals = found | {row: Signals() for row in more}
+        return with_context(signals, threads, self._query.words_weight, self._floor)
 
     def _words(self) -> dict[int, LexicalHit]:
         if self._query.words is None:
             return {}
         try:
-            return self._index.finder.words(self._query.words, self._filters, self._pool)
+            return self._index.finder.words(self._query.words, self._filters, self._size)
         except StorageError as error:
             if self._query.vector is None:
                 raise

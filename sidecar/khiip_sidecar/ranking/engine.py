@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from khiip_indexer.records import Filters
 from khiip_sidecar.paging import Page, fill_page
-from khiip_sidecar.ranking import orders
-from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools, Run
+from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools
 from khiip_sidecar.ranking.fusion import Signals, is_weak
+from khiip_sidecar.ranking.orders import ByComposite, ByRelevance, Scoring
 from khiip_sidecar.ranking.reading import Reading, read
 from khiip_sidecar.results import RecallRequest
 
@@ -48,14 +47,22 @@ class SearchEngine:
         self, request: RecallRequest, reading: Reading, filters: Filters
     ) -> tuple[Page[Candidate], tuple[str, ...]]:
         """The page of captures that fit a query best, and what was degraded on the way."""
-        source: Nearest | Pools
         if reading.match == "semantic" and request.rank == "relevance":
-            source = Nearest(self._index, reading.query, filters, request.min_score)
-        else:
-            arrange = partial(self._arranged, request, reading)
-            source = Pools(self._index, reading.query, filters, arrange)
-        page = self._page(request, source.fetch)
-        return page, tuple(dict.fromkeys((*reading.degraded, *source.degraded)))
+            near = Nearest(self._index, reading.query, filters, request.min_score)
+            page = self._page(request, near.fetch)
+            return page, _once(reading.degraded, near.degraded)
+        pools = Pools(self._index, reading.query, filters, self._floor())
+        page = self._page(request, self._order(request, reading, iter(pools)).fetch)
+        return page, _once(reading.degraded, pools.degraded)
+
+    def _order(
+        self, request: RecallRequest, reading: Reading, pools: Iterator[Mapping[int, Signals]]
+    ) -> ByRelevance | ByComposite:
+        scoring = Scoring(reading.match, reading.query.words_weight, request.min_score)
+        records = self._index.records
+        if request.rank == "relevance":
+            return ByRelevance(pools, scoring, records)
+        return ByComposite(pools, scoring, records, self._composites, self._is_weak)
 
     def browse(self, request: RecallRequest, filters: Filters) -> Page[Candidate]:
         """The page of captures that the filters let in, by what matters now."""
@@ -69,13 +76,6 @@ class SearchEngine:
             return [Candidate(record, Signals(), UNASKED) for record in found]
 
         return self._page(request, fetch)
-
-    def _arranged(self, request: RecallRequest, reading: Reading, pool: dict[int, Signals]) -> Run:
-        found = orders.scored(pool, reading.match, reading.query.words_weight, request.min_score)
-        if request.rank == "composite":
-            candidates = orders.known(found, self._index.records)
-            return orders.ByComposite(candidates, self._composites, self._is_weak)
-        return orders.ByRelevance(found, self._index.records)
 
     def _composites(self, found: Sequence[Candidate]) -> list[float]:
         memories = self._memory.of([each.record for each in found])
@@ -94,3 +94,7 @@ class SearchEngine:
 
     def _is_weak(self, signals: Signals) -> bool:
         return is_weak(signals, self._floor())
+
+
+def _once(*names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in names for name in each))

@@ -29,10 +29,15 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What is known of how a capture fits a query; None where nothing is."""
+    """What is known of how a capture fits a query; None where nothing is.
+
+    `context` is the relevance that it has from what it is read with, 0 where that is no more
+    than its own.
+    """
 
     meaning: Meaning | None = None
     words: LexicalHit | None = None
+    context: float = 0.0
 
     @classmethod
     def of_cosine(cls, value: float) -> Signals:
@@ -51,7 +56,7 @@ def fused(signals: Signals, words_weight: float) -> float:
     value = (1 - words_weight) * cosine(signals.meaning) + words_weight * words
     if signals.verbatim:
         return round(VERBATIM + (1 - VERBATIM) * value, DIGITS)
-    return round(min(value, VERBATIM), DIGITS)
+    return round(min(max(value, signals.context), VERBATIM), DIGITS)
 
 
 def held(words: LexicalHit | None, words_weight: float) -> float:
@@ -73,7 +78,7 @@ def cosine(meaning: Meaning | None) -> float:
 
 def is_weak(signals: Signals, floor: float) -> bool:
     """Whether a capture fits no better than chance: no word of the query, and a low cosine."""
-    if signals.words is not None:
+    if signals.words is not None or signals.context > 0:
         return False
     return signals.meaning is None or signals.meaning.best < floor
 
@@ -88,5 +93,6 @@ def reasons(signals: Signals, floor: float) -> tuple[str, ...]:
         "content_substring": words is not None and words.substring and not words.fts,
         "title_match": words is not None and words.title,
         "verbatim": signals.verbatim,
+        "thread_context": signals.context > 0,
     }
     return tuple(name for name, holds in found.items() if holds)

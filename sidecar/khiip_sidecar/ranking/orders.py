@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from khiip_indexer.records import CaptureRecord
@@ -24,15 +25,24 @@ def score(signals: Signals, match: Match, words_weight: float) -> float:
     return signals.meaning.best if signals.meaning else 0.0
 
 
-def scored(
-    pool: Mapping[int, Signals], match: Match, words_weight: float, min_score: float | None
-) -> list[Scored]:
-    """The captures of a pool that reach the floor, one exactly at it too; best score first."""
-    found = [Scored(row, each, score(each, match, words_weight)) for row, each in pool.items()]
-    if min_score is not None:
-        found = [each for each in found if each.score >= min_score]
-    found.sort(key=_merit, reverse=True)
-    return found
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How hits are scored and which are kept."""
+
+    match: Match
+    words_weight: float
+    min_score: float | None
+
+    def scored(self, pool: Mapping[int, Signals]) -> list[Scored]:
+        """The captures of a pool that reach the floor, one exactly at it too; best score first."""
+        found = [
+            Scored(row, each, score(each, self.match, self.words_weight))
+            for row, each in pool.items()
+        ]
+        if self.min_score is not None:
+            found = [each for each in found if each.score >= self.min_score]
+        found.sort(key=_merit, reverse=True)
+        return found
 
 
 def _merit(each: Scored) -> tuple[bool, float]:
@@ -40,27 +50,38 @@ def _merit(each: Scored) -> tuple[bool, float]:
 
 
 class ByRelevance:
-    """Best score first, then the newest, then by path; records are read as far as is asked."""
+    """Best score first, then the newest, then by path, pool by pool.
 
-    def __init__(self, found: list[Scored], records: Records) -> None:
-        self._found = found
+    Records are read as far as is asked.
+    """
+
+    def __init__(
+        self, pools: Iterator[Mapping[int, Signals]], scoring: Scoring, records: Records
+    ) -> None:
+        self._pools = pools
+        self._scoring = scoring
         self._records = records
+        self._pool: list[Scored] = []
         self._known: list[Candidate] = []
-        self._read = 0
 
-    def first(self, count: int) -> list[Candidate]:
-        """The first so many, or all where there are fewer."""
-        while len(self._known) < count and self._read < len(self._found):
-            self._more(count)
-        return self._known[:count]
+    def fetch(self, limit: int, offset: int) -> list[Candidate]:
+        """The candidates from `offset` on; fewer than `limit` where there are no more."""
+        while len(self._known) < offset + limit:
+            if not self._pool:
+                pool = next(self._pools, None)
+                if pool is None:
+                    break
+                self._pool = self._scoring.scored(pool)
+            self._read_on(offset + limit - len(self._known))
+        return self._known[offset : offset + limit]
 
-    def _more(self, count: int) -> None:
-        start = self._read
-        end = max(start + 1, min(count, len(self._found)))
-        while end < len(self._found) and _merit(self._found[end]) == _merit(self._found[end - 1]):
+    def _read_on(self, count: int) -> None:
+        found = self._pool
+        end = min(count, len(found))
+        while 0 < end < len(found) and _merit(found[end]) == _merit(found[end - 1]):
             end += 1  # what is equal is told apart by its record
-        self._read = end
-        piece = known(self._found[start:end], self._records)
+        self._pool = found[end:]
+        piece = known(found[:end], self._records)
         piece.sort(key=lambda each: each.record.vault_path)
         piece.sort(key=lambda each: each.record.recorded_at, reverse=True)
         piece.sort(key=lambda each: (each.signals.verbatim, each.score), reverse=True)
@@ -68,24 +89,43 @@ class ByRelevance:
 
 
 class ByComposite:
-    """What matters most first, ties by id; what does not fit at all comes last.
+    """What matters most first, ties by id, pool by pool; what does not fit at all comes last.
 
-    However warm a note is, it is no answer to a question that it has nothing to do with.
+    However warm a note is, it is no answer to a question that it has nothing to do with: within a
+    pool weak ones follow the others, and the next pool holds what fits worse.
     """
 
     def __init__(
-        self, found: list[Candidate], composites: Composites, is_weak: Callable[[Signals], bool]
+        self,
+        pools: Iterator[Mapping[int, Signals]],
+        scoring: Scoring,
+        records: Records,
+        composites: Composites,
+        is_weak: Callable[[Signals], bool],
     ) -> None:
-        values = composites(found)
+        self._pools = pools
+        self._scoring = scoring
+        self._records = records
+        self._composites = composites
+        self._is_weak = is_weak
+        self._found: list[Candidate] = []
+
+    def fetch(self, limit: int, offset: int) -> list[Candidate]:
+        """The candidates from `offset` on; fewer than `limit` where there are no more."""
+        while len(self._found) < offset + limit:
+            pool = next(self._pools, None)
+            if pool is None:
+                break
+            self._found += self._ordered(known(self._scoring.scored(pool), self._records))
+        return self._found[offset : offset + limit]
+
+    def _ordered(self, found: list[Candidate]) -> list[Candidate]:
+        values = self._composites(found)
         order = sorted(
             range(len(found)),
-            key=lambda at: (is_weak(found[at].signals), -values[at], found[at].record.id),
+            key=lambda at: (self._is_weak(found[at].signals), -values[at], found[at].record.id),
         )
-        self._found = [found[at] for at in order]
-
-    def first(self, count: int) -> list[Candidate]:
-        """The first so many, or all where there are fewer."""
-        return self._found[:count]
+        return [found[at] for at in order]
 
 
 def known(found: Sequence[Scored], records: Records) -> list[Candidate]:

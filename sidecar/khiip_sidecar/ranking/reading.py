@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from khiip_indexer.embedding.lineup import query_vector as embed_query
+from khiip_indexer.embedding.nothing import NO_EMBEDDER, is_none
 from khiip_indexer.errors import IndexMissing, ModelError, UsageError
 from khiip_sidecar.ranking.candidates import Query
 from khiip_sidecar.ranking.fusion import WORDS_WEIGHT, WORDS_WEIGHT_WEAK
 from khiip_sidecar.ranking.language import is_weak_language
 from khiip_sidecar.ranking.orders import Match
-from khiip_sidecar.refusals import no_vectors_yet, other_model
+from khiip_sidecar.refusals import no_embedder, no_vectors_yet, other_model
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from khiip_indexer.lexical.terms import Terms
     from khiip_indexer.vectors import Vector
     from khiip_sidecar.results import RecallRequest
+
+# Faults of a model that an answer names as they are; any other is a model that is not there.
+TOLD = frozenset({"model_failed", NO_EMBEDDER, "embedder_unreachable", "consent_needed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ def _vector(
         require_vectors(index, embedder, error)
         return query_vector(text, embedder), ""
     except ModelError as fault:
-        return None, "model_failed" if fault.code == "model_failed" else "no_model"
+        return None, fault.code if fault.code in TOLD else "no_model"
     except IndexMissing as fault:
         if fault.code == "index_of_other_model" and request.match == "semantic":
             raise
@@ -87,7 +92,9 @@ def _vector(
 def require_vectors(index: VaultIndex, embedder: Embedder, error: str | None) -> None:
     """Vectors of two models must never meet in one search."""
     made_by = index.model()
-    if made_by is None:
+    if is_none(embedder.identity.key):
+        raise no_embedder()
+    if made_by is None or is_none(made_by.key):
         raise no_vectors_yet(error)
     if made_by.key != embedder.identity.key:
         raise other_model(made_by, embedder.identity)
@@ -99,7 +106,7 @@ def require_vectors(index: VaultIndex, embedder: Embedder, error: str | None) ->
 def query_vector(query: str, embedder: Embedder) -> Vector:
     """The vector of a query, of length 1. Raises ModelError where there is none."""
     try:
-        vector: Vector = embedder.embed([query])[0]
+        vector: Vector = embed_query(embedder, query)
     except RuntimeError as error:  # the model is there and fails on this very text
         raise ModelError(
             "The model failed on this query.",
