@@ -61,11 +61,13 @@ ARROWS: dict[str, set[str]] = {
 
 # One third-party package, one module (a folder where it is a face's whole business).
 OWNERS = {
+    "anyio": "khiip_sidecar.mcp_server",
     "click": "khiip_sidecar.cli",
     "filelock": "khiip_indexer.lock",
     "frontmatter": "khiip_indexer.fields.yaml_text",
     "hnswlib": "khiip_indexer.vectors",
     "markdown_it": "khiip_indexer.markup.parser",
+    "mcp": "khiip_sidecar.mcp_server",
     "mkdocs_swagger_ui_tag": "khiip_sidecar.http.page",
     "onnx": "khiip_indexer.model.graph",
     "onnxruntime": "khiip_indexer.model.session",

@@ -32,7 +32,7 @@ HISTORY_LISTS = (
 )
 # The service counts a token per four bytes, which is less than ids and signs cost: it is asked
 # for a part of the budget, so that rows seldom have to be left out after they were counted as read.
-SHARE = 0.75
+SHARE = 0.62
 COUNTED = 1000
 SCHEME = "khiip://capture/"
 
