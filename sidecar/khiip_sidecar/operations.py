@@ -27,6 +27,8 @@ from khiip_sidecar.wire.overview_view import overview_view
 from khiip_sidecar.wire.parse import Given, parse
 
 Values = Mapping[str, Any]
+# There is a count of them too; whoever wants more asks khiipd status.
+MOST_PROBLEMS = 1_000
 INDEX_OPTIONS = ("full", "accept_deletions")
 
 
@@ -137,12 +139,18 @@ class Operations:
         )
 
     def index_state(self) -> Json:
-        return wire_views.index_view(self._service.work(), self._service.counts())
+        return wire_views.index_view(
+            self._service.work(),
+            self._service.counts(),
+            self._service.index.problems(limit=MOST_PROBLEMS),
+        )
 
     def progress(self) -> Json:
-        """The index state without its last report, which may be long: it is sent often."""
-        state = self.index_state()
-        del state["last_report"]
+        """The index state without what may be long, its last report and the problems: it is sent
+        often.
+        """
+        state = wire_views.index_view(self._service.work(), self._service.counts(), ())
+        del state["last_report"], state["problems"]
         return state
 
     def start_index(self, body: object) -> Json:

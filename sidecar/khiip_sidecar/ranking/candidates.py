@@ -64,7 +64,8 @@ class Pools:
     """Everything that may be a hit, by row, pool after pool: the best of each kind first.
 
     Each pool holds what is new among twice as many as before, and what is in one fits better in
-    meaning or in words than all of the next. `degraded` names what could not be searched.
+    meaning or in words than all of the next. A cosine below `floor` is no better than chance;
+    `degraded` names what could not be searched.
     """
 
     def __init__(self, index: VaultIndex, query: Query, filters: Filters, floor: float) -> None:

@@ -277,6 +277,7 @@ _ANSWERS: dict[str, Json] = {
             **_PROGRESS,
             "last_report": {"anyOf": [reference("Report"), {"type": "null"}]},
             "error": perhaps(TEXT),
+            "problems": many(reference("Problem")),
         }
     ),
     "IndexOptions": closed({}, {"full": FLAG, "accept_deletions": FLAG}),

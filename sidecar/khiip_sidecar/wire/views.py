@@ -210,8 +210,8 @@ def meta_view(
     }
 
 
-def index_view(work: WorkerState, counts: IndexCounts) -> Json:
-    """What the indexing thread does, and what the index holds."""
+def index_view(work: WorkerState, counts: IndexCounts, problems: Iterable[Problem]) -> Json:
+    """What the indexing thread does, what the index holds, and what is wrong in which note."""
     return {
         "state": work.state,
         "phase": work.phase,
@@ -224,6 +224,7 @@ def index_view(work: WorkerState, counts: IndexCounts) -> Json:
         "coverage": coverage_view(counts),
         "last_report": report_view(work.last_report) if work.last_report else None,
         "error": work.error,
+        "problems": [problem_view(each) for each in problems],
     }
 
 
