@@ -20,7 +20,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "records": {"types"},
     "homes": set(),
-    "config": NOUNS | {"homes"},
+    "config": NOUNS | {"embedding", "homes"},
     # reading: bytes to captures
     "fields": NOUNS,
     "markup": NOUNS,
@@ -41,6 +41,7 @@ ARROWS: dict[str, set[str]] = {
     "graphs": NOUNS | {"native", "storage", "store", "vectors"},
     "model": NOUNS | {"storage"},
     "embedder": NOUNS | {"model"},
+    "embedding": NOUNS | {"config", "embedder", "model", "storage"},
     "disk": NOUNS | {"fields", "storage", "store"},
     "vault": NOUNS | {"disk"},
     # together
@@ -52,11 +53,13 @@ ARROWS: dict[str, set[str]] = {
     | {"config", "disk", "fields", "finder", "graphs", "history", "lock", "opening", "search"}
     | {"storage", "store", "vault"},
     "syncing": NOUNS
-    | {"captures", "disk", "embedder", "fields", "index", "lexical", "passages", "payloads"}
+    | {"captures", "disk", "embedder", "embedding", "fields", "index", "lexical", "passages"}
+    | {"payloads"}
     | {"storage", "store", "vault"},
     "watching": NOUNS | {"disk", "vault"},
     "watcher": NOUNS | {"disk", "fields", "vault", "watching"},
-    "sync": NOUNS | {"disk", "embedder", "fields", "index", "storage", "store", "syncing"},
+    "sync": NOUNS
+    | {"disk", "embedder", "embedding", "fields", "index", "storage", "store", "syncing"},
 }
 
 # One third-party package, one module (a folder where it is a face's whole business).

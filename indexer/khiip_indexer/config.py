@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from khiip_indexer.embedding import remembered
+from khiip_indexer.embedding.choice import MINILM, EmbedderChoice, read_choice, read_choices
 from khiip_indexer.errors import UsageError, VaultError
 from khiip_indexer.homes import CONFIG_FILE, config_folder
 
@@ -23,6 +25,8 @@ CONFIG_KEYS = (
     "threads",
     "model_dir",
     "follow_symlinks",
+    "embedder",
+    "embedders",
 )
 
 
@@ -36,7 +40,11 @@ class Homes:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a command needs to know before it opens a vault."""
+    """Everything a command needs to know before it opens a vault.
+
+    `embedders` are all that were described, by name, and `embedder` is the one in use; `agreed`
+    are the addresses that the vault's texts may be sent to.
+    """
 
     vault: Path
     state: Path
@@ -47,6 +55,9 @@ class Settings:
     model_dir: Path | None = None
     threads: int | None = None
     follow_symlinks: bool = False
+    embedder: EmbedderChoice = MINILM
+    embedders: Mapping[str, EmbedderChoice] = field(default_factory=dict)
+    agreed: frozenset[str] = frozenset()
 
     @property
     def vault_name(self) -> str:
@@ -106,7 +117,7 @@ def load_settings(
     vault = _find_vault(said.vault or env.get("KHIIP_VAULT"), table, cwd)
     state = said.state_dir or _text(table, "state_dir")
     model_dir = _text(table, "model_dir")
-    return Settings(
+    settings = Settings(
         vault=vault,
         state=_place(state).resolve() if state else vault / ".khiip",
         homes=homes,
@@ -117,6 +128,34 @@ def load_settings(
         threads=said.threads or _whole(table, "threads", 1, 1024),
         follow_symlinks=said.follow_symlinks or _flag(table, "follow_symlinks"),
     )
+    return _with_embedder(settings, table)
+
+
+def reread_embedder(settings: Settings) -> Settings:
+    """These settings with the embedder that the files name now; all else stays as it was."""
+    return _with_embedder(settings, _read_config(settings.homes.config / CONFIG_FILE))
+
+
+def _with_embedder(settings: Settings, table: Mapping[str, object]) -> Settings:
+    """What was chosen by a command counts before what the config says."""
+    known = remembered.load(settings.homes.config, settings.vault)
+    named = read_choices(table.get("embedders", {}))
+    if "embedder" in table:
+        named["config"] = read_choice("config", table["embedder"])
+    before = {choice.name: choice for choice in known.known.values()}
+    chosen = named.get(known.use or "config") or before.get(known.use or "")
+    return replace(
+        settings,
+        embedder=chosen or named.get("config", MINILM),
+        embedders=named,
+        agreed=known.agreed,
+    )
+
+
+def secret(key_env: str | None, environ: Mapping[str, str] | None = None) -> str | None:
+    """The value of a variable that holds a key; never kept and never shown."""
+    env = os.environ if environ is None else environ
+    return (env.get(key_env) if key_env else None) or None
 
 
 def _find_vault(named: str | None, table: Mapping[str, object], cwd: Path | None) -> Path:

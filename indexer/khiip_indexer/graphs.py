@@ -57,11 +57,21 @@ class GraphKeeper:
         known = self._faulty or store.get_meta(self._database.read(), store.NO_GRAPH) is not None
         return "no_hnsw" if known else None
 
-    def current(self) -> Graph | Matrix | None:
-        """What can be searched, if it is loaded; a process that only reads follows the writer."""
+    def current(self, model: ModelIdentity | None = None) -> Graph | Matrix | None:
+        """What can be searched, if it is loaded; a process that only reads follows the writer.
+
+        With `model`, only what is of this one: when another has taken over, memory may still
+        hold the former one's, or by now the next one's.
+        """
+        if not self._holds(model):
+            return None
         if self._near is not None and self._is_behind(self._near):
             self.catch_up()
-        return self._near
+        near = self._near
+        return near if self._holds(model) else None
+
+    def _holds(self, model: ModelIdentity | None) -> bool:
+        return model is None or self._model == model
 
     def _is_behind(self, near: Graph | Matrix) -> bool:
         connection = self._database.read()
@@ -73,6 +83,7 @@ class GraphKeeper:
         """Have every live vector of this model ready for searching, in memory."""
         with self._lock:
             if self._near is None or self._model != model:
+                self._near = None  # a search that asks just now must not get another model's
                 self._model = model
                 self._near = self._loaded(model)
             self.catch_up()

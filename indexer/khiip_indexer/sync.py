@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from khiip_indexer import store
 from khiip_indexer.disk.ages import Ages
+from khiip_indexer.embedding.lineup import Lineup
+from khiip_indexer.embedding.nothing import is_none
 from khiip_indexer.errors import NotFound, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Phase, Progress, SyncReport
@@ -19,7 +21,7 @@ from khiip_indexer.storage.database import translated
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.bookkeeping import Bookkeeping
-from khiip_indexer.syncing.integrity import verify
+from khiip_indexer.syncing.integrity import mend_words, verify
 from khiip_indexer.syncing.plan import Lately
 from khiip_indexer.syncing.work import Work, check
 from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
@@ -49,20 +51,26 @@ def _nothing() -> Collection[str]:
 
 
 class Syncer:
-    """The one writer of an index; one `run` at a time, `stop` from any thread."""
+    """The one writer of an index; one `run` at a time, `stop` from any thread.
+
+    Of a lineup, the embedder whose vectors answer is kept up to date, and then the wanted one
+    embeds the vault and takes over. A single embedder takes over at once.
+    """
 
     def __init__(
-        self, index: VaultIndex, embedder: Embedder, clock: Callable[[], datetime] = _now
+        self, index: VaultIndex, embedder: Embedder | Lineup, clock: Callable[[], datetime] = _now
     ) -> None:
         self._index = index
         self._database = index.database
-        self._embedder = embedder
+        self._lineup = embedder if isinstance(embedder, Lineup) else Lineup(embedder)
+        self._embedder = self._lineup.wanted
         self._clock = clock
         self._ages = Ages(index.settings.vault)
         self._stop = threading.Event()
         self._noticed: Noticed = _nothing
         self._lately = Lately()
         self._books = Bookkeeping(index)
+        self._balked = False
 
     def stop(self) -> None:
         """Let a run in another thread end after its current batch."""
@@ -89,7 +97,7 @@ class Syncer:
         self._noticed = noticed
         try:
             report, kept = self._repairing(
-                lambda: self._run(full, accept_deletions, paths, progress)
+                lambda: self._run_and_switch(full, accept_deletions, paths, progress)
             )
         finally:
             self._noticed = _nothing
@@ -111,6 +119,41 @@ class Syncer:
         with translated(self._database.path):
             return run()
 
+    def _run_and_switch(
+        self,
+        full: bool,
+        accept_deletions: bool,
+        paths: Collection[str] | None,
+        progress: Watch,
+    ) -> tuple[SyncReport, int]:
+        if paths is None:
+            self._lineup.refresh()
+        self._embedder = self._lineup.serving(self._index.model())
+        report, kept = self._run(full, accept_deletions, paths, progress)
+        if self._embedder is self._lineup.wanted:
+            versions.keep(self._database)
+        elif report.complete and (paths is None or not self._balked):
+            report = self._backfilled(report, progress)
+        return report, kept
+
+    def _backfilled(self, report: SyncReport, progress: Watch) -> SyncReport:
+        """Have the wanted embedder embed everything, and take over when it has."""
+        from khiip_indexer.syncing.backfill import Backfill
+
+        self._balked = True  # until it went well: an edit alone is no reason to try again
+        wanted = self._lineup.wanted
+        backfill = Backfill(self._index, wanted, self._between_batches, self._clock)
+        if backfill.run(lambda phase, done, total: progress(Progress(phase, done, total))):
+            self._embedder = wanted
+            self._lineup.chose(wanted.identity)
+            self._save_when_due(int(self._index.meta("generation") or 0), progress)
+            self._index.graphs.load(wanted.identity)
+        self._balked = False
+        progress(Progress("done", 1, 1))
+        pending = work.pending_notes(self._index)
+        done = backfill.tally.added_to(report)
+        return replace(done, pending=pending, complete=not self._stop.is_set())
+
     def _run(
         self,
         full: bool,
@@ -126,6 +169,8 @@ class Syncer:
         backlog = self._index.meta("pending") is not None
         todo = self._plan(paths, reread_all, accept_deletions, progress)
         problems = self._take_text(todo, progress)
+        if full:
+            mend_words(self._index)
         only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
         tally = self._take_vectors(progress, only, last=not between)
         self._books.note_problems(todo, problems, complete=not self._stop.is_set())
@@ -162,6 +207,7 @@ class Syncer:
         seen = self._index.vault.fingerprint(path)
         if seen is None:
             raise NotFound(f"The note {path} is not in the vault.")
+        self._embedder = self._lineup.serving(self._index.model())
         self._adopt(self._embedder.identity)
         with self._database.write() as connection:
             store.forget_failures(connection, self._embedder.identity.key, path)
@@ -171,16 +217,10 @@ class Syncer:
 
     def _adopt(self, identity: ModelIdentity) -> bool:
         """Settle which model and projection the index is for; true when notes must be reread."""
-        wanted = versions.makers(identity)
-        connection = self._database.read()
-        if all(store.get_meta(connection, key) == value for key, value in wanted.items()):
-            return store.get_meta(connection, "reread") is not None
-        with self._database.write() as writer:
-            store.vault_id(writer)
-            # Remembered until it is done, so that an interrupted run goes on with it.
-            for key, value in {**wanted, "reread": "all", "pending": "yes"}.items():
-                store.put_meta(writer, key, value)
-        return True
+        again, other = versions.adopt(self._database, identity, self._clock())
+        if other:
+            self._lineup.chose(identity)
+        return again
 
     def _plan(
         self,
@@ -243,6 +283,10 @@ class Syncer:
     ) -> Tally | None:
         """Make what vectors are missing, of these notes or of all."""
         if store.get_meta(self._database.read(), "pending") is None or self._stop.is_set():
+            return None
+        if is_none(self._embedder.identity.key):
+            with self._database.write() as connection:
+                store.drop_meta(connection, "pending")
             return None
 
         def report(phase: Phase, done: int, total: int) -> None:

@@ -16,8 +16,11 @@ from pathlib import Path
 from types import FrameType
 
 from khiip_indexer import __version__
-from khiip_indexer.config import Homes, Settings
-from khiip_indexer.embedder import Embedder, MiniLM
+from khiip_indexer.config import Homes, Settings, reread_embedder
+from khiip_indexer.embedder import Embedder
+from khiip_indexer.embedding.factory import open_lineup
+from khiip_indexer.embedding.lineup import Answering, Lineup, is_served
+from khiip_indexer.embedding.nothing import is_none
 from khiip_indexer.errors import KhiipError, PortInUse, UsageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import SyncReport
@@ -61,10 +64,8 @@ def serve(  # noqa: PLR0913 - what a caller may settle
         name = host or settings.host
         listener = stack.enter_context(_listen(settings, name, port))
         index = stack.enter_context(VaultIndex.open(settings, write=True, role="serve"))
-        model = embedder or MiniLM(
-            settings.model_dir, cache_dir=settings.homes.cache, threads=settings.threads
-        )
-        daemon = Daemon(index, model, listener, name, idle_exit)
+        lineup = Lineup(embedder) if embedder else open_lineup(settings, reread_embedder)
+        daemon = Daemon(index, lineup, listener, name, idle_exit)
         stack.enter_context(_stopping_on_signals(daemon))
         daemon.run(on_ready)
     return 0
@@ -76,7 +77,7 @@ class Daemon:
     def __init__(
         self,
         index: VaultIndex,
-        embedder: Embedder,
+        lineup: Lineup,
         listener: socket.socket,
         name: str,
         idle_exit: float | None = None,
@@ -84,8 +85,9 @@ class Daemon:
         self.index = index
         self._listener = listener
         self.address: Address = listener.getsockname()[:2]
+        embedder = Answering(lineup, index.model)
         self._worker = IndexWorker(
-            Syncer(index, embedder),
+            Syncer(index, lineup),
             lambda: warm(index, embedder),
             reconciled=self._reconciled,
         )
@@ -128,7 +130,10 @@ class Daemon:
 
 def warm(index: VaultIndex, embedder: Embedder) -> None:
     """Load the model, and the graph of the vectors that it made."""
-    embedder.embed(["warm"])
+    if is_none(embedder.identity.key):
+        return
+    if not is_served(embedder):  # what runs elsewhere is warm or cold without us
+        embedder.embed(["warm"])
     if index.model() == embedder.identity:
         index.graphs.load(embedder.identity)
 

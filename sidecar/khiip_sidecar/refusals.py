@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from khiip_indexer.errors import IndexMissing, KhiipError
+from khiip_indexer.errors import IndexMissing, KhiipError, ModelError
 from khiip_indexer.records import WatcherState
 from khiip_indexer.types import ModelIdentity
 
@@ -24,6 +24,15 @@ def not_watching(watcher: WatcherState) -> str | None:
         "no_events": "this drive tells nothing of changes",
     }.get(watcher.reason or "", "changes cannot be watched here")
     return f"Edits are found within half a minute only: {why}."
+
+
+def no_embedder() -> KhiipError:
+    """The user wants no vectors, so that only words can be compared."""
+    return ModelError(
+        "This vault has no embedder: it is searched by words.",
+        hint="Choose one with khiipd embedder use NAME.",
+        code="no_embedder",
+    )
 
 
 def no_vectors_yet(error: str | None) -> KhiipError:

@@ -93,13 +93,19 @@ def test_orphans_stay_for_a_while_and_never_outnumber_what_is_live(
     assert_equals_fresh(settings, embedder)
 
 
-def test_another_model_s_vectors_go_when_this_one_s_are_complete(tmp_path: Path) -> None:
+def test_another_model_s_vectors_are_kept_for_thirty_days(tmp_path: Path) -> None:
     settings = make_vault(tmp_path / "v", {f"{n}.md": f"note {n}" for n in range(10)})
     reindex(settings, FakeEmbedder())
-    reindex(settings, FakeEmbedder(name="another"))
-    with VaultIndex.open(settings) as index:
-        assert count(index, "vectors") == 10
-    assert_equals_fresh(settings, FakeEmbedder(name="another"))
+    another = FakeEmbedder(name="another")
+    for days, kept in ((0, 20), (29, 20), (31, 10)):
+        later = datetime.fromtimestamp(time.time() + days * DAY, UTC)
+        write(settings, "0.md", f"note 0 after {days} days")
+        with VaultIndex.open(settings, write=True) as index:
+            Syncer(index, another, clock=lambda: later).run()  # noqa: B023
+            sql = "SELECT COUNT(*) FROM vectors WHERE model = ?"
+            mine = index.database.read().execute(sql, (FakeEmbedder().identity.key,)).fetchone()[0]
+            assert mine == kept - 10
+    assert_equals_fresh(settings, another)
 
 
 def test_failures_of_texts_that_are_gone_are_forgotten(tmp_path: Path) -> None:

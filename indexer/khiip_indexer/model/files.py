@@ -104,6 +104,41 @@ def damaged(path: Path, expected: str, found: str) -> ModelError:
     return ModelError(sentence, hint=_REINSTALL, code="model_damaged")
 
 
+def stamped_digest(path: Path, cache: Path | None) -> str:
+    """The SHA-256 of a large file, taken once for each (size, time) that it has; ModelError.
+
+    `cache` is the user's folder where it is kept; None reads the file every time.
+    """
+    try:
+        status = path.stat()
+        receipt = _receipt_of(path, cache) if cache else None
+        known = _known_digest(receipt, [status.st_size, status.st_mtime_ns])
+        if known is not None:
+            return known
+        found = digest(path)[1]
+    except OSError as error:
+        raise missing(path, "of any value") from error
+    if receipt is not None:
+        said: dict[str, object] = {"stamp": [status.st_size, status.st_mtime_ns], "sha256": found}
+        GraphCache._write(receipt, _as_json(said))
+    return found
+
+
+def _receipt_of(path: Path, cache: Path) -> Path:
+    name = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return cache / "models" / f"folder-{name}.json"
+
+
+def _known_digest(receipt: Path | None, stamp: list[int]) -> str | None:
+    try:
+        said = json.loads(receipt.read_bytes()) if receipt else None
+    except (OSError, ValueError):
+        return None  # never taken, or cut short: it is taken (again)
+    if isinstance(said, dict) and said.get("stamp") == stamp:
+        return str(said.get("sha256"))
+    return None
+
+
 class GraphCache:
     """One made graph in the user's cache folder, with a receipt that says what it must be.
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from khiip_indexer.errors import ModelError
 from khiip_indexer.model import files as model_files
 from khiip_indexer.model.files import ModelFiles
-from khiip_indexer.model.wordpieces import WordPieces
+from khiip_indexer.model.folder import FolderModel, Pooling
+from khiip_indexer.model.wordpieces import AnyPieces, WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -44,6 +45,65 @@ class Runner:
         except Exception as error:  # onnxruntime's errors have no common base but this one
             raise RuntimeError(f"the model failed on a text: {error}") from error
         return _unit(answer[0] if answer.ndim == 2 else answer[0].mean(axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRunner:
+    """Runs texts through the model of a folder, and pools its output as the folder says."""
+
+    pieces: AnyPieces
+    model: FolderModel
+    session: onnxruntime.InferenceSession
+    inputs: frozenset[str]
+    output: str
+
+    def vector(self, text: str, prompt: str, window: int) -> Vectors:
+        """One text's vector behind its prompt, of length 1; RuntimeError when the model fails."""
+        ids = np.asarray([self.pieces.ids(prompt + text, window)], np.int64)
+        try:
+            answer = self.session.run([self.output], _feed(ids, self.inputs))[0]
+        except Exception as error:  # onnxruntime's errors have no common base but this one
+            raise RuntimeError(f"the model failed on a text: {error}") from error
+        if answer.ndim == 2:
+            return _unit(answer[0])
+        skipped = 0 if self.model.counts_prompt or not prompt else self.pieces.count(prompt) + 1
+        rows = answer[0][min(skipped, len(answer[0]) - 1) :]
+        return _unit(pooled(np.asarray(rows, np.float32), self.model.pooling))
+
+
+def pooled(rows: Vectors, pooling: Pooling) -> Vectors:
+    """(pieces, dimension) to (dimension,), of any length; sentence-transformers names the ways."""
+    if pooling == "cls":
+        row = rows[0]
+    elif pooling == "lasttoken":
+        row = rows[-1]
+    elif pooling == "max":
+        row = rows.max(axis=0)
+    elif pooling == "weightedmean":
+        weights = np.arange(1, len(rows) + 1, dtype=np.float32)
+        row = (rows * weights[:, None]).sum(axis=0) / weights.sum()
+    else:  # the mean over the root of the length points where the mean does
+        row = rows.mean(axis=0)
+    return np.asarray(row, np.float32)
+
+
+def folder_runner(model: FolderModel, pieces: AnyPieces) -> FolderRunner:
+    """Open a folder's model; ModelError where it is damaged or wants what no text model does."""
+    session = open_session(_files(model), model.graph, optimise=True)
+    inputs = frozenset(item.name for item in session.get_inputs())
+    if not inputs <= _SUPPORTED_INPUTS or "input_ids" not in inputs:
+        raise ModelError(
+            f"The model {model.graph} wants {', '.join(sorted(inputs))}: it is not one for texts.",
+            hint="Use a text encoder exported to ONNX.",
+            code="model_unsupported",
+        )
+    outputs = [item.name for item in session.get_outputs()]
+    made = [name for name in ("sentence_embedding", "last_hidden_state") if name in outputs]
+    return FolderRunner(pieces, model, session, inputs, made[0] if made else outputs[0])
+
+
+def _files(model: FolderModel) -> ModelFiles:
+    return ModelFiles(model.name, model.graph, model.tokenizer, "", "", known=False)
 
 
 def _feed(ids: _Ids, inputs: frozenset[str]) -> dict[str, _Ids]:

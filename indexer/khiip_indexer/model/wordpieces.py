@@ -57,6 +57,55 @@ class WordPieces:
         return offsets
 
 
+class AnyPieces:
+    """The tokenizer of any model, with its own special pieces; cut-off and padding set by us.
+
+    Safe in several threads.
+    """
+
+    def __init__(self, vocabulary: Path) -> None:
+        self.tokenizer = _read_tokenizer(vocabulary)
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.special = self.tokenizer.num_special_tokens_to_add(False)
+        if self.special == 0 and (ends := self._ends()):
+            _frame(self.tokenizer, ends)
+            self.special = len(ends)
+
+    def _ends(self) -> tuple[tuple[str, int], ...]:
+        """A bare vocabulary says nothing of special pieces: those of BERT, where it has them."""
+        if self.tokenizer.post_processor is not None:
+            return ()
+        numbers = ((name, self.tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]"))
+        found = tuple((name, number) for name, number in numbers if number is not None)
+        return found if len(found) == 2 else ()
+
+    def ids(self, text: str, window: int) -> list[int]:
+        """The numbers of the first pieces that fit, special ones among them."""
+        head = _clean(text[: window * _ROOM_PER_PIECE])
+        encoding = self.tokenizer.encode(head, add_special_tokens=False)
+        encoding.truncate(max(1, window - self.special))
+        ids: list[int] = self.tokenizer.post_process(encoding).ids
+        return ids
+
+    def count(self, text: str) -> int:
+        """How many pieces a text has, without special ones."""
+        return len(self.tokenizer.encode(_clean(text), add_special_tokens=False).ids)
+
+    def spans(self, text: str) -> Spans:
+        """The (start, end) of every piece in code points of `text`, without special pieces."""
+        offsets: list[tuple[int, int]]
+        offsets = self.tokenizer.encode(_clean(text), add_special_tokens=False).offsets
+        return offsets
+
+
+def _frame(tokenizer: Tokenizer, ends: tuple[tuple[str, int], ...]) -> None:
+    from tokenizers.processors import BertProcessing
+
+    first, last = ends
+    tokenizer.post_processor = BertProcessing(last, first)
+
+
 def _clean(text: str) -> str:
     # Half a character cannot be encoded; U+FFFD takes its place, so that offsets hold.
     return _SURROGATES.sub("\ufffd", text)

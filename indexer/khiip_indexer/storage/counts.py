@@ -37,6 +37,10 @@ GROUP BY source ORDER BY source
 """
 
 
+# The key of the embedder that makes no vectors: no text waits for one.
+NO_MODEL = "none::0:none:256"
+
+
 def count_all(connection: sqlite3.Connection, model: str | None) -> IndexCounts:
     """Count everything that `/health` and `status` show."""
     by_source = dict(
@@ -49,7 +53,7 @@ def count_all(connection: sqlite3.Connection, model: str | None) -> IndexCounts:
         notes=notes,
         searchable_by_text=notes,
         searchable_by_meaning=meaning,
-        pending=pending,
+        pending=0 if model == NO_MODEL else pending,
         problems=_number(connection, "SELECT COUNT(*) FROM problems"),
         passages=passages,
         vectors=_number(

@@ -7,6 +7,7 @@ import sqlite3
 
 from khiip_indexer.errors import StorageError
 from khiip_indexer.storage import journal
+from khiip_indexer.storage.coming import prune_others
 from khiip_indexer.storage.database import Database
 
 _log = logging.getLogger(__name__)
@@ -21,15 +22,10 @@ _FREE_BYTES = 4 * 1024 * 1024
 def prune(connection: sqlite3.Connection, model: str, now: int) -> None:
     """Drop old orphans, another model's vectors, failures of texts that are gone, old edits.
 
-    `now` is in seconds since 1970. The other model's vectors go once this one has one for every
-    passage.
+    `now` is in seconds since 1970. What other models made is kept for thirty days.
     """
     _prune_orphans(connection, model, now)
-    if connection.execute("SELECT 1 FROM meta WHERE key = 'pending'").fetchone() is None:
-        connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
-    connection.execute(
-        "DELETE FROM failures WHERE model <> ? OR key NOT IN (SELECT key FROM passages)", (model,)
-    )
+    prune_others(connection, model, now)
     journal.prune(connection, now)
 
 
@@ -39,7 +35,7 @@ def _prune_orphans(connection: sqlite3.Connection, model: str, now: int) -> None
     The newest 10,000 stay whatever their age.
     """
     count = connection.execute(
-        "SELECT COUNT(*) FROM vectors WHERE orphaned_at IS NOT NULL"
+        "SELECT COUNT(*) FROM vectors WHERE orphaned_at IS NOT NULL AND model = ?", (model,)
     ).fetchone()[0]
     if count <= KEEP_ORPHANS:
         return
@@ -48,12 +44,12 @@ def _prune_orphans(connection: sqlite3.Connection, model: str, now: int) -> None
     ).fetchone()[0]
     connection.execute(
         "DELETE FROM vectors WHERE label IN ("
-        "SELECT label FROM vectors WHERE orphaned_at IS NOT NULL "
-        "ORDER BY orphaned_at DESC, label DESC LIMIT -1 OFFSET ?) "
-        "AND (orphaned_at < ? OR label NOT IN ("
-        "SELECT label FROM vectors WHERE orphaned_at IS NOT NULL "
-        "ORDER BY orphaned_at DESC, label DESC LIMIT ?))",
-        (KEEP_ORPHANS, now - KEEP_ORPHANS_SECONDS, max(KEEP_ORPHANS, live)),
+        "SELECT label FROM vectors WHERE orphaned_at IS NOT NULL AND model = ?1 "
+        "ORDER BY orphaned_at DESC, label DESC LIMIT -1 OFFSET ?2) "
+        "AND (orphaned_at < ?3 OR label NOT IN ("
+        "SELECT label FROM vectors WHERE orphaned_at IS NOT NULL AND model = ?1 "
+        "ORDER BY orphaned_at DESC, label DESC LIMIT ?4))",
+        (model, KEEP_ORPHANS, now - KEEP_ORPHANS_SECONDS, max(KEEP_ORPHANS, live)),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from khiip_indexer.storage import commits, texts
+from khiip_indexer.storage import coming, commits, texts
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # A vector belongs to a text (its hash) and a model, not to a note: equal texts share one, and a
 # text that comes back finds its vector again. `label` is the vector's number in the graph.
@@ -157,4 +157,4 @@ CREATE TABLE IF NOT EXISTS id_changes (
 );
 """
 
-TABLES = _TABLES + texts.TABLES + commits.TABLES
+TABLES = _TABLES + texts.TABLES + commits.TABLES + coming.TABLES

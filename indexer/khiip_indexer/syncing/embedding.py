@@ -1,4 +1,8 @@
-"""Gives every passage its vector: first vectors of the newest notes first, a few at a time."""
+"""Gives every passage its vector: first vectors of the newest notes first, a few at a time.
+
+One transaction's worth is as many texts as the embedder is best given at once: for a model on
+this machine as few as keep a stop, an edit or a reader waiting for a quarter of a second at most.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from khiip_indexer.embedding.lineup import batch_of
 from khiip_indexer.errors import KhiipError
-from khiip_indexer.records import Phase
+from khiip_indexer.records import Phase, SyncReport
 from khiip_indexer.storage.database import Database
 from khiip_indexer.storage.queries import MAX_ATTEMPTS, failed_notes
 from khiip_indexer.store import put_failure, put_vectors, replace_problems
@@ -20,11 +25,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# One transaction's worth: as small as that keeps a stop, an edit or a reader waiting for a
-# quarter of a second at most. The model gains nothing from more texts at once.
-BATCH = 8
-
 Report = Callable[[Phase, int, int], None]
+Put = Callable[[sqlite3.Connection, str, Sequence[tuple[bytes, bytes]]], None]
 
 
 @dataclass(slots=True)
@@ -34,28 +36,48 @@ class Tally:
     embedded: int = 0
     failed: int = 0
 
+    def added_to(self, report: SyncReport) -> SyncReport:
+        """The report with these texts as well."""
+        return replace(
+            report, embedded=report.embedded + self.embedded, failed=report.failed + self.failed
+        )
+
 
 class EmbeddingPhase:
     """Embeds what has no vector yet; a text that fails is set aside, the rest goes on."""
 
-    def __init__(self, database: Database, embedder: Embedder, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        stopped: Callable[[], bool],
+        put: Put = put_vectors,
+        table: Literal["passages", "coming"] = "passages",
+    ) -> None:
         self._database = database
         self._embedder = embedder
         self._model = embedder.identity.key
         self._stopped = stopped
+        self._put = put
+        self._table = table
+        self._batch = batch_of(embedder)
         self.tally = Tally()
 
     def run(self, report: Report, *, paths: Collection[str] | None = None) -> None:
         """Embed first vectors, then other passages; `paths` limits it to these notes."""
-        for phase, condition in (("first_vectors", "p.ordinal = 0"), ("passages", "p.ordinal > 0")):
-            self._embed(phase, self._pending(condition, paths), report)  # type: ignore[arg-type]
+        self.embed(report, paths=paths)
         with self._database.write() as connection:
             replace_problems(connection, "embedding", failed_notes(connection, self._model))
+
+    def embed(self, report: Report, *, paths: Collection[str] | None = None) -> None:
+        """The same, without telling of the notes that have a text without a vector."""
+        for phase, condition in (("first_vectors", "p.ordinal = 0"), ("passages", "p.ordinal > 0")):
+            self._embed(phase, self._pending(condition, paths), report)  # type: ignore[arg-type]
 
     def _pending(self, condition: str, paths: Collection[str] | None) -> list[tuple[int, bytes]]:
         """(passage, key) of each text without a vector, those of the newest notes first."""
         rows = self._database.read().execute(
-            "SELECT p.passage, p.key FROM passages p JOIN captures c ON c.row = p.row "  # noqa: S608
+            f"SELECT p.passage, p.key FROM {self._table} p JOIN captures c ON c.row = p.row "  # noqa: S608
             "LEFT JOIN vectors v ON v.model = ?1 AND v.key = p.key "
             "LEFT JOIN failures f ON f.model = ?1 AND f.key = p.key "
             f"WHERE v.label IS NULL AND {condition} "
@@ -69,21 +91,21 @@ class EmbeddingPhase:
         return [(passage, key) for key, passage in first.items()]
 
     def _embed(self, phase: Phase, pending: list[tuple[int, bytes]], report: Report) -> None:
-        for start in range(0, len(pending), BATCH):
+        for start in range(0, len(pending), self._batch):
             if self._stopped():
                 return
             report(phase, start, len(pending))
-            self._embed_batch(pending[start : start + BATCH])
+            self._embed_batch(pending[start : start + self._batch])
         report(phase, len(pending), len(pending))
 
     def _embed_batch(self, batch: Sequence[tuple[int, bytes]]) -> None:
         # An edit taken in between batches may have given a passage's number to another text.
-        found = _texts(self._database.read(), [passage for passage, _ in batch])
+        found = _texts(self._database.read(), self._table, [passage for passage, _ in batch])
         texts = (found.get(passage, (b"", "")) for passage, _ in batch)
         known = [pair for pair, (_, key) in zip(texts, batch, strict=True) if pair[0] == key]
         done, failed = self._vectors(known)
         with self._database.write() as connection:
-            put_vectors(connection, self._model, done)
+            self._put(connection, self._model, done)
             for key, reason in failed:
                 put_failure(connection, self._model, key, reason)
         self.tally.embedded += len(done)
@@ -109,10 +131,12 @@ class EmbeddingPhase:
         return [(key, row.tobytes()) for (key, _), row in zip(texts, vectors, strict=True)], []
 
 
-def _texts(connection: sqlite3.Connection, passages: Sequence[int]) -> dict[int, tuple[bytes, str]]:
+def _texts(
+    connection: sqlite3.Connection, table: str, passages: Sequence[int]
+) -> dict[int, tuple[bytes, str]]:
     marks = ", ".join("?" * len(passages))
     rows = connection.execute(
-        f"SELECT passage, key, text FROM passages WHERE passage IN ({marks})",  # noqa: S608
+        f"SELECT passage, key, text FROM {table} WHERE passage IN ({marks})",  # noqa: S608
         passages,
     )
     return {passage: (key, text) for passage, key, text in rows}

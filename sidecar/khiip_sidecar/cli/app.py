@@ -13,7 +13,7 @@ from khiip_indexer.config import Overrides, Settings, load_settings
 from khiip_sidecar.client import Backend, find_sidecar
 
 if TYPE_CHECKING:
-    from khiip_indexer.embedder import Embedder
+    from khiip_indexer.embedding.lineup import Lineup
     from khiip_indexer.index import VaultIndex
     from khiip_sidecar.worker import IndexWorker
 
@@ -46,25 +46,26 @@ class App:
 @contextmanager
 def local_backend(settings: Settings, *, write: bool = False) -> Iterator[Backend]:
     """The operations over the index itself; `write` takes the vault's lock for the block."""
-    from khiip_indexer.embedder import MiniLM
+    from khiip_indexer.embedding.factory import open_lineup
+    from khiip_indexer.embedding.lineup import Answering
     from khiip_indexer.index import VaultIndex
     from khiip_sidecar.operations import Operations
     from khiip_sidecar.recall import RecallService
 
-    embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+    lineup = open_lineup(settings)
     if write:  # opening for writing would make the index that is missing, and leave it empty
         VaultIndex.open(settings).close()
     with VaultIndex.open(settings, write=write) as index:
-        worker = _worker(index, embedder) if write else None
-        yield Operations(RecallService(index, embedder, worker=worker))
+        worker = _worker(index, lineup) if write else None
+        yield Operations(RecallService(index, Answering(lineup, index.model), worker=worker))
 
 
-def _worker(index: VaultIndex, embedder: Embedder) -> IndexWorker:
+def _worker(index: VaultIndex, lineup: Lineup) -> IndexWorker:
     from khiip_indexer.sync import Syncer
     from khiip_sidecar.worker import IndexWorker
 
     # Its thread is never started here, so there is nothing to warm: it only opens `refetch`.
-    return IndexWorker(Syncer(index, embedder), lambda: None)
+    return IndexWorker(Syncer(index, lineup), lambda: None)
 
 
 pass_app = click.make_pass_decorator(App, ensure=True)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from khiip_indexer import native
 from khiip_indexer.config import Settings
-from khiip_indexer.errors import KhiipError
+from khiip_indexer.errors import KhiipError, ModelError
 from khiip_sidecar.auth import key_path, read_key
 from khiip_sidecar.client import SidecarClient, find_sidecar, read_sidecar_file
 
@@ -145,12 +145,18 @@ def check_port(settings: Settings, client: SidecarClient | None) -> Check:
 
 def check_model(settings: Settings) -> Check:
     """The model must be there, whole, and give a vector."""
-    from khiip_indexer.embedder import MiniLM
+    from khiip_indexer.embedding.factory import open_embedder
 
+    if settings.embedder.kind == "none":
+        return Check("model", "ok", "none: notes are found by their words")
+    if settings.embedder.is_remote:
+        found = f"{settings.embedder.name}, at {settings.embedder.host}: not asked now"
+        return Check("model", "ok", f"{found}; khiipd embedder test does")
     try:
-        embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+        embedder = open_embedder(settings)
         embedder.embed(["one line"])
-    except KhiipError as error:
+    except (KhiipError, RuntimeError) as fault:
+        error = fault if isinstance(fault, KhiipError) else ModelError(str(fault))
         return Check("model", "fail", error.sentence, error.hint)
     identity = embedder.identity
     return Check("model", "ok", f"{identity.name}, {identity.dimension} dimensions")

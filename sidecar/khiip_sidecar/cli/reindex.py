@@ -136,23 +136,23 @@ def worth_saying(
 def _reindex_here(
     settings: Settings, progress: Reporter, *, full: bool, accept_deletions: bool
 ) -> SyncReport:
-    from khiip_indexer.embedder import MiniLM
+    from khiip_indexer.embedding.factory import open_lineup
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import Syncer
 
-    embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+    lineup = open_lineup(settings)
     with VaultIndex.open(settings, write=True) as index:
-        return Syncer(index, embedder).run(
+        return Syncer(index, lineup).run(
             full=full, accept_deletions=accept_deletions, progress=progress
         )
 
 
 def _check(settings: Settings, *, as_json: bool) -> int:
-    from khiip_indexer.embedder import MiniLM
+    from khiip_indexer.embedding.factory import open_embedder
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import check
 
-    embedder = MiniLM(settings.model_dir, settings.homes.cache, settings.threads)
+    embedder = open_embedder(settings)
     with VaultIndex.open(settings) as index:
         report = check(index, embedder.identity)
     if as_json:
