@@ -39,9 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await sidecar.stop();
     fs.rmSync(place.folder, { recursive: true, force: true });
   };
-  process.once("exit", () => {
-    if (sidecar.pid) killQuietly(sidecar.pid);
-  });
+  endWithUs(sidecar);
   try {
     execFileSync("node", ["esbuild.config.mjs"], { cwd: PLUGIN, stdio: "inherit" });
     [browser] = await Promise.all([launchServer(), sidecar.start()]);
@@ -55,6 +53,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   return end;
+}
+
+/** A run that is broken off, by whatever signal can be heard, leaves neither process nor folder. */
+function endWithUs(sidecar: Sidecar): void {
+  process.once("exit", () => {
+    if (sidecar.pid) killQuietly(sidecar.pid);
+    fs.rmSync(sidecar.place.folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => process.exit(1));
+  }
 }
 
 function killQuietly(pid: number): void {

@@ -92,7 +92,9 @@ export class Sidecar {
 
   /** Start it, and wait until every note is found by meaning. */
   async start(seconds = 100): Promise<void> {
-    const args = ["--vault", this.place.vault, "serve", "--port", String(this.port)];
+    // It ends by itself, too, should this process be killed before it can end it.
+    const serve = ["serve", "--port", String(this.port), "--idle-exit", "300"];
+    const args = ["--vault", this.place.vault, ...serve];
     const env = { ...process.env, ...environment(this.place) };
     this.child = spawn(program(), args, { env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.child.stdout, this.child.stderr]) {
