@@ -11,7 +11,7 @@ from math import ceil
 from khiip_sidecar.wire.encode import Json, to_json
 
 # Tokens of a character of other scripts, by whether UTF-8 has two bytes for it, or three.
-_BYTES = {True: 0.9, False: 1.35}
+_BYTES = {True: 0.85, False: 1.35}
 
 # For what is added last: how many were returned, how to go on.
 RESERVED = 90
