@@ -208,12 +208,23 @@ def living(bench: Bench) -> None:
     bench.rows += [tuple(row) for row in json.loads(rows.read_text(encoding="utf-8"))]
 
 
+def script(bench: Bench, name: str) -> None:
+    """A part that is a program of its own."""
+    rows = bench.work / f"{name}.json"
+    path = Path(__file__).with_name(f"{name}.py")
+    subprocess.run([sys.executable, str(path), "--rows", str(rows)], env=bench.env, check=True)
+    bench.rows += [tuple(row) for row in json.loads(rows.read_text(encoding="utf-8"))]
+
+
 PARTS: Mapping[str, Callable[[Bench], None]] = {
     "embedding": embedding,
     "share": share,
     "nothing": nothing_to_do,
     "warm": warm_recall,
     "cli": command_line,
+    "retrieval": partial(script, name="retrieval"),
+    "lexical": partial(script, name="lexical"),
+    "history": partial(script, name="history"),
     "living": living,
 }
 

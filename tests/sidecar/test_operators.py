@@ -256,3 +256,23 @@ def test_any_query_becomes_parameters_that_are_allowed(query: str, tag: str) -> 
         assert len(texts) <= MAX_VALUES
         if name not in ("query", "tag") and "band" not in name:
             parse(RECALL, {name: texts}, NOW)
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        'what did the paper mean by "aboutness" when it spoke of how titles are indexed',
+        "the minutes say that [sic] nobody had read the report before the meeting began",
+    ],
+)
+def test_a_quotation_in_a_sentence_is_a_part_of_the_sentence(prose: str) -> None:
+    read = read_query(prose, NOW)
+    assert (read.text, read.words, read.terms) == (prose, prose, ())
+
+
+def test_beside_a_few_words_a_quotation_is_a_condition() -> None:
+    read = read_query('"dark matter" in spiral galaxies and their haloes', NOW)
+    assert [(term.parameter, term.value) for term in read.terms] == [("phrase", "dark matter")]
+    sentence = "one two three four five six seven eight nine ten"
+    meant = read_query(f'{sentence} -"left out" [status:done] tag:sea', NOW)
+    assert [term.parameter for term in meant.terms] == ["phrase", "property", "tag"]

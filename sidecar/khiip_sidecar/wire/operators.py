@@ -33,6 +33,8 @@ OPERATORS = {
     "state": "mem_state",
     "thread": "thread_id",
     "band": "band",
+    "phrase": "phrase",
+    "property": "property",
 }
 _NAMES = {parameter: operator for operator, parameter in OPERATORS.items()}
 _OTHER_BOUND = {"since": "until", "until": "since"}
@@ -53,6 +55,11 @@ _TERM = re.compile(
 # A time may be several words: `since:3 months ago`.
 _MORE_WORDS = re.compile(r" [^\s\"]+")
 _ESCAPE = re.compile(r'\\(["\\])')
+# Beside so many words a quotation or a word in brackets belongs to a sentence that somebody wrote
+# or pasted: a condition would leave out what the sentence is about.
+_SENTENCE_WORDS = 8
+_ASIDE = re.compile(r'-?(?:[a-z_]+:)?"[^"]*"|-?\[[^\]]*\]|-?[a-z_]+:\S+', re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 # A task, a footnote, a number in brackets: what prose has.
 _NOT_A_KEY = re.compile(r"\s*(?:[xX]|[!^].*|[\d\W_]*)\s*", re.DOTALL)
 
@@ -92,9 +99,12 @@ def read_query(query: str, now: datetime) -> ReadQuery:
     """Take the operators out of a query; a query without any is left as it is."""
     terms: list[Term] = []
     text, words = _Rest(query), _Rest(query)
+    sentence = _is_sentence(query)
     at = 0
     while match := _TERM.search(query, at):
         found = _with_room(_terms_of(match, query, now), terms)
+        if sentence and match["name"] is None and found and _is_of_a_sentence(found[0]):
+            found = []
         at = max([match.end(), *(term.end for term in found)])
         if found:
             terms += found
@@ -104,6 +114,17 @@ def read_query(query: str, now: datetime) -> ReadQuery:
         elif match["name"] is None:
             at = match.start() + 1  # a quotation that is no phrase may hold an operator
     return ReadQuery(text.joined(), words.joined(), tuple(terms))
+
+
+def _is_sentence(query: str) -> bool:
+    return len(_WORD.findall(_ASIDE.sub(" ", query))) > _SENTENCE_WORDS
+
+
+def _is_of_a_sentence(term: Term) -> bool:
+    """Whether prose may hold it too; what stands behind a `-`, or has a value, was meant."""
+    if term.negative:
+        return False
+    return term.parameter == "phrase" or (term.parameter == "property" and ":" not in term.value)
 
 
 def _is_wanted_phrase(term: Term) -> bool:
@@ -216,9 +237,17 @@ def to_text(text: str, terms: Iterable[Term]) -> str:
     """A query that `read_query` takes apart into this text and these terms.
 
     The terms come first: behind a text with a quotation mark that is not closed they would be
-    read otherwise.
+    read otherwise. Beside a sentence they bear their names.
     """
-    return " ".join(filter(None, [*map(_written, terms), text]))
+    sentence = _is_sentence(text)
+    written = (_named(term) if sentence else _written(term) for term in terms)
+    return " ".join(filter(None, [*written, text]))
+
+
+def _named(term: Term) -> str:
+    if _is_of_a_sentence(term):
+        return f"{_NAMES[term.parameter]}:{_quote(term.value)}"
+    return _written(term)
 
 
 def _written(term: Term) -> str:

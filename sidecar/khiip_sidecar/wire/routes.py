@@ -118,10 +118,10 @@ VERBS: tuple[Verb, ...] = (
         "/api/v1/index/events",
         "Progress of indexing as server-sent events",
         doc=(
-            "`progress` events hold what GET /api/v1/index answers, without what may be long: one at "
-            "once, then one after each change, at most four a second. An `error` event says why "
-            "the state could not be read just now. A comment comes every 15 seconds when all is "
-            "quiet."
+            "`progress` events hold what GET /api/v1/index answers, but for what may be long: one "
+            "at once, then one after each change, at most four a second. An `error` event says "
+            "why the state could not be read just now. A comment comes every 15 seconds when all "
+            "is quiet."
         ),
         answer="Progress",
         media="text/event-stream",
