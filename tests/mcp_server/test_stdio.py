@@ -119,7 +119,7 @@ def test_the_server_goes_when_its_client_was_killed_though_others_keep_the_pipe(
     assert parent.stdout is not None
     assert parent.stdin is not None
     child = int(parent.stdout.readline())
-    time.sleep(1.5)  # it must have seen its parent alive
+    time.sleep(1)  # it must have seen its parent alive
     parent.kill()
     parent.wait()
     try:

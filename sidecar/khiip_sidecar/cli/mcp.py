@@ -56,9 +56,11 @@ def command(app: App, ctx: click.Context, /, vault: str | None) -> None:
 
 
 def _serve(app: App) -> None:
+    from khiip_sidecar.mcp_server.parent import watch_parent
     from khiip_sidecar.mcp_server.pipes import claim_pipes
 
     pipes = claim_pipes()  # before anything else is loaded: no library may reach the protocol
+    watch_parent(lambda: os._exit(0))  # also before: loading takes a while
     try:
         _answer(app, pipes)
     except KeyboardInterrupt:

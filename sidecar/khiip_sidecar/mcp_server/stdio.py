@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable
 
 import anyio
@@ -32,32 +31,13 @@ log = logging.getLogger(__name__)
 
 Incoming = SessionMessage | Exception
 
-LOOK_SECONDS = 1.0
 # How long answers may take that are under way when the client has closed its end.
 LAST_ANSWERS_SECONDS = 3.0
 
 
 def serve_stdio(source: Source, pipes: Pipes) -> None:
-    """Serve until stdin ends, the client stops reading, or the parent process is gone."""
-    _watch_parent(os.getppid, lambda: os._exit(0))
+    """Serve until stdin ends or the client stops reading."""
     anyio.run(_serve, source, pipes)
-
-
-def _watch_parent(
-    parent: Callable[[], int],
-    gone: Callable[[], object],
-    sleep: Callable[[float], None] = time.sleep,
-) -> None:
-    """Call `gone` once the process has another parent: the client was killed, its pipes perhaps
-    held open by others that it started."""
-    first = parent()
-
-    def watch() -> None:
-        while parent() == first:
-            sleep(LOOK_SECONDS)
-        gone()
-
-    threading.Thread(target=watch, name="khiip-parent", daemon=True).start()
 
 
 async def _serve(source: Source, pipes: Pipes) -> None:

@@ -59,7 +59,7 @@ def recall(backend: Backend, arguments: Arguments) -> Json:
         asked.default(name, value)
     budget = asked.whole("max_tokens")
     asked.params["view"] = ["lean"]
-    asked.params["max_tokens"] = [str(max(1, int((budget - RESERVED) * SHARE)))]
+    asked.params["max_tokens"] = [str(_service_budget(budget, asked))]
     answer = dict(backend.recall(asked.params))
     room = budget - RESERVED - tokens_of(notes)
     if "paths_matched" in answer:
@@ -69,6 +69,12 @@ def recall(backend: Backend, arguments: Arguments) -> Json:
     else:
         _fit_search(answer, room)
     return _told(answer, notes)
+
+
+def _service_budget(budget: int, asked: Asked) -> int:
+    """A history does not say that hits were left out, so that it is cut here alone."""
+    share = 1.0 if "path" in asked.params else SHARE
+    return max(1, int((budget - RESERVED) * share))
 
 
 def list_captures(backend: Backend, arguments: Arguments) -> Json:
