@@ -24,6 +24,7 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
+from khiip_indexer.storage.coming import under_way
 from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
@@ -144,6 +145,10 @@ class VaultIndex:
             self._model_text = known
             self._model = identity_of(known) if known else None
         return self._model
+
+    def coming(self) -> tuple[ModelIdentity | None, tuple[int, int]]:
+        """The model that is to take over, if one is on its way; of its texts, (done, all)."""
+        return under_way(self._read())
 
     def search(
         self,

@@ -133,10 +133,14 @@ class Operations:
         return wire_views.meta_view(
             self._service.settings,
             self._address,
-            self._service.embedder.identity,
+            self._embedder(),
             __version__,
             STRUCTURED_SCHEMA_VERSION,
         )
+
+    def _embedder(self) -> Json:
+        service = self._service
+        return wire_views.embedder_view(service.embedder.identity, *service.index.coming())
 
     def index_state(self) -> Json:
         return wire_views.index_view(

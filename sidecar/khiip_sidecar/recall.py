@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from khiip_indexer.embedding.remembered import Floors
 from khiip_indexer.errors import ModelError, NotFound, StorageError, Unsupported, UsageError
 from khiip_indexer.records import CaptureRecord, Filters, Freshness, IndexCounts, WatcherState
 from khiip_indexer.types import Problem
@@ -28,6 +29,7 @@ from khiip_sidecar.results import (
     RecallRequest,
     RecallResult,
 )
+from khiip_sidecar.steady import steadily
 from khiip_sidecar.texts import clean_text
 from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 
@@ -74,6 +76,7 @@ class RecallService:
         self._watching = watching
         self._bookmarks = Bookmarks()
         self._tuning = tuning or Tuning()
+        self._floors = Floors(self.settings.homes.config, self.settings.vault)
         self.memory = MemoryDesk(index, self._tuning.clock)
         self._engine = SearchEngine(index, embedder, self.memory, self._weak_floor)
         self._showing = Showing(index, self.memory, self._weak_floor)
@@ -86,6 +89,9 @@ class RecallService:
             return self._browsed(request, filters)
         query = _checked_query(request.query)
         request = replace(request, query=query)
+        return steadily(self.index.model, lambda: self._searched(request, query, filters))
+
+    def _searched(self, request: RecallRequest, query: str, filters: Filters) -> RecallResult:
         reading = self._engine.read(request, query, self.work().error)
         page, degraded = self._engine.search(request, reading, filters)
         if not page.items:
@@ -287,10 +293,12 @@ class RecallService:
         return other_model(made_by, current).sentence
 
     def _weak_floor(self) -> float:
-        """Below which a score means nothing; -1 for a model that was not measured."""
+        """Below which a score means nothing: as calibrated, else as known of the model, else -1."""
         if self._tuning.weak_below is not None:
             return self._tuning.weak_below
-        return WEAK_BELOW.get(self.embedder.identity.name, -1.0)
+        identity = self.embedder.identity
+        kept = self._floors.of(identity.key)
+        return WEAK_BELOW.get(identity.name, -1.0) if kept is None else kept
 
 
 def _checked_query(query: str) -> str:

@@ -380,4 +380,4 @@ def test_meta_says_what_serves_which_vault(house: House) -> None:
     meta = house.operations.meta()
     assert list(meta) == ["version", "schema_version", "config", "extractors", "embedder"]
     assert meta["config"]["vault_path"] == str(house.settings.vault)
-    assert meta["embedder"] == {"model": "fake-words", "dimension": 64}
+    assert meta["embedder"] == {"model": "fake-words", "dimension": 64, "coming": None}

@@ -135,6 +135,12 @@ def progress(connection: sqlite3.Connection, model: str) -> tuple[int, int]:
     return total - sum(lacking(connection, model)), total
 
 
+def under_way(connection: sqlite3.Connection) -> tuple[ModelIdentity | None, tuple[int, int]]:
+    """The model on its way with its progress; (None, (0, 0)) when there is none."""
+    model = coming_model(connection)
+    return model, progress(connection, model.key) if model else (0, 0)
+
+
 def take_over(connection: sqlite3.Connection, makers: dict[str, str], now: int) -> None:
     """Let the model that was on its way answer from here on, in the caller's transaction."""
     connection.execute("DELETE FROM passages")

@@ -103,7 +103,7 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
     code = EXIT_PROBLEMS if report.with_problems or report.failed else 0
     # A folder with a model may change without a trace in the vault, so there is always a look.
     left = report.pending or report.renamed or report.failed
-    settled = report.complete and not (left or settings.model_dir)
+    settled = report.complete and not (left or settings.model_dir or settings.embedder.path)
     if sidecar is None and settled:
         said = f"{_counted_notes(report)} (nothing changed)"
         glance.remember(str(settings.state), look, _look(settings), code, said)

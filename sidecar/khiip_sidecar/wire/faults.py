@@ -55,6 +55,14 @@ FAULTS: dict[int, dict[str, str]] = {
         "model_unavailable": "The model failed.",
         "model_not_found": "The model is not there.",
         "model_damaged": "The model's file is damaged.",
+        "model_unsupported": "The model has parts that this version does not know.",
+        "no_embedder": "The vault has no embedder: it is searched by words.",
+        "consent_needed": "Nobody agreed to the notes being sent to this embedder.",
+        "no_key": "The embedder's key is not where it is looked for.",
+        "embedder_refused": "The embedder's server refused the key.",
+        "embedder_gone": "The embedder's server has no such model.",
+        "embedder_failed": "The embedder's server takes no text.",
+        "embedder_unreachable": "The embedder's server does not answer.",
     },
 }
 

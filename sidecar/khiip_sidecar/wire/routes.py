@@ -66,7 +66,11 @@ WRITTEN = (*STORED, "index_not_writable", "disk_full")
 UNREAD = ("note_offline", "note_unreadable", "read_timeout")
 PARSED = ("bad_parameter", "unknown_parameter", "too_long", "empty_query")
 IN_VAULT = ("path_outside_vault", "reserved_folder")
-MODEL = ("model_unavailable", "model_not_found", "model_damaged")
+MODEL = (
+    *("model_unavailable", "model_not_found", "model_damaged", "model_unsupported"),
+    *("no_embedder", "consent_needed", "no_key"),
+    *("embedder_refused", "embedder_gone", "embedder_failed", "embedder_unreachable"),
+)
 COMPARED = (*MODEL, "index_warming", "index_of_other_model")
 
 # An id may hold slashes, so of two addresses the longer one comes first.

@@ -185,6 +185,8 @@ _PROGRESS: dict[str, Json] = {
     "coverage": record(_COVERAGE),
 }
 
+_COMING = record({"model": TEXT, "dimension": WHOLE, "done": WHOLE, "total": WHOLE})
+
 _ANSWERS: dict[str, Json] = {
     "Error": closed({"detail": TEXT, "error": TEXT, "hint": perhaps(TEXT)}),
     "Problem": record(
@@ -268,7 +270,7 @@ _ANSWERS: dict[str, Json] = {
             "schema_version": WHOLE,
             "config": record({"host": TEXT, "port": WHOLE, "vault_path": TEXT}),
             "extractors": many(SOURCE),
-            "embedder": record({"model": TEXT, "dimension": WHOLE}),
+            "embedder": record({"model": TEXT, "dimension": WHOLE, "coming": perhaps(_COMING)}),
         }
     ),
     "Progress": record({**_PROGRESS, "error": perhaps(TEXT)}),

@@ -197,7 +197,7 @@ def _extractor(source: str, partial: Mapping[str, int]) -> Json:
 
 
 def meta_view(
-    settings: Settings, address: tuple[str, int], model: ModelIdentity, version: str, schema: int
+    settings: Settings, address: tuple[str, int], embedder: Json, version: str, schema: int
 ) -> Json:
     """What a client must know before it asks: version, settings, model."""
     host, port = address
@@ -206,8 +206,20 @@ def meta_view(
         "schema_version": schema,
         "config": {"host": host, "port": port, "vault_path": str(settings.vault)},
         "extractors": list(SOURCES),
-        "embedder": {"model": model.name, "dimension": model.dimension},
+        "embedder": embedder,
     }
+
+
+def embedder_view(
+    model: ModelIdentity, coming: ModelIdentity | None, progress: tuple[int, int]
+) -> Json:
+    """The model whose vectors answer, and while another is on its way, which and how far."""
+    view: Json = {"model": model.name, "dimension": model.dimension, "coming": None}
+    if coming is not None:
+        done, total = progress
+        view["coming"] = {"model": coming.name, "dimension": coming.dimension}
+        view["coming"] |= {"done": done, "total": total}
+    return view
 
 
 def index_view(work: WorkerState, counts: IndexCounts, problems: Iterable[Problem]) -> Json:
