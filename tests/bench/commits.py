@@ -21,10 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from equality import assert_equals_fresh
-
 from bench.living import clients
 from bench.services import PROGRAM, Sidecar, started
+from equality import assert_equals_fresh
 from khiip_indexer.config import Overrides, load_settings
 from khiip_indexer.embedder import MiniLM
 
