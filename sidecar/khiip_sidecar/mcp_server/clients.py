@@ -65,7 +65,7 @@ def snippet(client: Client, entry: Entry) -> str:
     """What belongs into the client's file, for a person to read."""
     if client.form == "toml":
         return _toml_block(client, entry)
-    return json.dumps({client.key: {entry.name: _said(client, entry)}}, indent=2) + "\n"
+    return _written({client.key: {entry.name: _said(client, entry)}}, "")
 
 
 def with_entry(client: Client, text: str, entry: Entry) -> str:
