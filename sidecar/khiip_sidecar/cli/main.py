@@ -27,6 +27,7 @@ COMMANDS = {
     "status": "status",
     "doctor": "doctor",
     "eval": "eval",
+    "embedder": "embedder",
     "access": "access",
     "auth": "auth",
     "serve": "serve",

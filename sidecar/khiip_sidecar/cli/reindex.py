@@ -94,7 +94,7 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
                 sidecar, progress, full=full, accept_deletions=accept_deletions
             )
         else:
-            report = _reindex_here(settings, progress, full=full, accept_deletions=accept_deletions)
+            report = reindex_here(settings, progress, full=full, accept_deletions=accept_deletions)
     for problem in worth_saying(report.problems, before, _known_problems(settings)):
         say(problem_line(problem))
     say(summary(report))
@@ -133,9 +133,14 @@ def worth_saying(
     return [*met, *(problem for problem in after if problem not in said)]
 
 
-def _reindex_here(
-    settings: Settings, progress: Reporter, *, full: bool, accept_deletions: bool
+def reindex_here(
+    settings: Settings,
+    progress: Reporter,
+    *,
+    full: bool = False,
+    accept_deletions: bool = False,
 ) -> SyncReport:
+    """Bring the index up to the notes in this process."""
     from khiip_indexer.embedding.factory import open_lineup
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.sync import Syncer
