@@ -19,6 +19,7 @@ _MORE = 0.05  # what each further match of a term adds to the first
 _WHOLE_WEIGHT = 3.0
 _NEAR = 0.5  # what a cosine of 1 weighs against a rare term
 _GAP = "\n\n"
+_PROPERTY = re.compile(r"[a-z][\w -]{0,40}: \S")  # as a note's properties stand before its text
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -99,7 +100,8 @@ def _bare_head(text: str, title: str, author: str | None) -> str:
     for name in (title, author):
         if name and len(lines) > 1 and lines[0].strip() == name.strip():
             del lines[0]
-    return "\n".join(lines).strip()
+    body = next((at for at, line in enumerate(lines) if not _PROPERTY.match(line)), 0)
+    return "\n".join(lines[body:]).strip()
 
 
 def _bare(text: str, title: str) -> str:

@@ -48,7 +48,7 @@ class QueryCommand(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as the REST service does.")
 @pass_app
 def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) -> None:
-    """Find what you wrote down: by meaning, by words, or by what matters now.
+    """Find notes by meaning, by words or by both.
 
     QUERY is free text in your own words; it need not share a word with the note. Operators in it
     are filters: tag:, path:, file:, source:, folder:, author:, since:, [property:value],
