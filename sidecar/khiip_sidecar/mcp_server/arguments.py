@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from khiip_indexer.errors import UsageError
 from khiip_sidecar.texts import shown
-from khiip_sidecar.wire.params import Parameter
+from khiip_sidecar.wire.params import MAX_TEXT, Parameter
 from khiip_sidecar.wire.parse import read_value
 
 MOST_UNKNOWN = 5
@@ -145,6 +145,12 @@ def _one(parameter: Parameter, value: object) -> list[str]:
     if not isinstance(value, str):
         raise UsageError(
             f"`{parameter.name}` must be a plain value; an object is not.", hint=parameter.doc
+        )
+    if len(value) > MAX_TEXT:  # before anybody looks into it
+        raise UsageError(
+            f"`{parameter.name}` is {len(value)} characters long.",
+            hint=f"At most {MAX_TEXT} characters are allowed.",
+            code="too_long",
         )
     text = value.strip()
     words = parameter.kind not in ("text", "path", "folder")

@@ -175,5 +175,4 @@ def _not_understood(why: str) -> UsageError:
     return UsageError(
         f"The client's file cannot be changed safely: {why}.",
         hint="Put in by hand what the command prints without --write.",
-        code="bad_client_config",
     )
