@@ -121,4 +121,3 @@ def server() -> Iterator[Server]:
         listener.shutdown()
         listener.server_close()
         thread.join(5)
-
