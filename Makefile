@@ -21,7 +21,7 @@ run: $(VENV)/.run ## set up what is needed to use khiipd
 demo: run ## set up, index the sample vault, recall a few things from it
 	@$(BIN)/python tests/demo.py $(SAMPLE)
 
-test: $(VENV)/.dev ## set up and run every test
+test: $(VENV)/.dev .cache/inspector/.tried ## set up and run every test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 	@$(MAKE) --no-print-directory plugin-test
 
@@ -80,6 +80,14 @@ clean: ## remove everything that the verbs above made
 
 $(PLUGIN)/node_modules/.ready: $(PLUGIN)/package-lock.json
 	cd $(PLUGIN) && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# The MCP Inspector's command line, which a few tests call; they are skipped where npm has it not.
+.cache/inspector/.tried: tests/mcp_server/inspector/package-lock.json
+	@rm -rf .cache/inspector && mkdir -p .cache/inspector
+	@cp tests/mcp_server/inspector/package*.json .cache/inspector/
+	@cd .cache/inspector && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+	  || echo "no MCP Inspector: its tests are skipped"
 	@touch $@
 
 .cache/bench/.ready: requirements-bench.txt
