@@ -87,12 +87,8 @@ def test_what_matches_is_made_bold_and_lines_break_at_blanks() -> None:
         "accounts of an empire.",
         "Reading · line 7",
     ]
-    wide: dict[str, Any] = {
-        "text": "縄の結び目が帳簿だった",
-        "ranges": [],
-        "heading": None,
-        "line": None,
-    }
+    nothing: dict[str, Any] = {"ranges": [], "heading": None, "line": None}
+    wide = nothing | {"text": "縄の結び目が帳簿だった"}
     assert passage_lines(wide, mark, 10) == ["縄の結び目", "が帳簿だっ", "た"]
     hostile = nothing | {"text": "a\x1b[31mred"}
     assert "\x1b" not in "".join(passage_lines(hostile, mark, 40))

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
+from typing import Any
 
 from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.storage.conditions import where
@@ -79,29 +80,34 @@ def _one(connection: sqlite3.Connection, condition: str, value: str) -> CaptureR
 
 def by_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, CaptureRecord]:
     """The captures of these rows."""
-    found: dict[int, CaptureRecord] = {}
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE]
-        sql = f"SELECT {_SELECT} FROM captures c WHERE c.row IN ({_marks(piece)})"  # noqa: S608
-        for row in connection.execute(sql, piece):
-            record = record_of(row)
-            found[record.row] = record
-    return found
+    sql = f"SELECT {_SELECT} FROM captures c WHERE c.row IN (%s)"  # noqa: S608
+    records = map(record_of, _in_pieces(connection, sql, rows))
+    return {record.row: record for record in records}
 
 
 def allowed(connection: sqlite3.Connection, rows: Sequence[int], filters: Filters) -> set[int]:
     """Which of these captures the filters let in."""
     condition, values = where(filters)
-    found: set[int] = set()
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE]
-        sql = f"SELECT c.row FROM captures c WHERE c.row IN ({_marks(piece)}) AND {condition}"  # noqa: S608
-        found.update(row for (row,) in connection.execute(sql, (*piece, *values)))
-    return found
+    sql = f"SELECT c.row FROM captures c WHERE c.row IN (%s) AND {condition}"  # noqa: S608
+    return {row for (row,) in _in_pieces(connection, sql, rows, after=values)}
 
 
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+def _in_pieces(
+    connection: sqlite3.Connection,
+    sql: str,
+    among: Sequence[int],
+    *,
+    before: Sequence[object] = (),
+    after: Sequence[object] = (),
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of a statement whose `%s` is a list of numbers, which may be longer than SQLite takes.
+
+    `before` and `after` are the values on both sides of the list.
+    """
+    for start in range(0, len(among), _PIECE):
+        piece = among[start : start + _PIECE]
+        marks = ", ".join("?" * len(piece))
+        yield from connection.execute(sql.replace("%s", marks), (*before, *piece, *after))
 
 
 Numbered = tuple[int, int, bytes]
@@ -112,15 +118,11 @@ def vectors_of_labels(
 ) -> list[Numbered]:
     """(capture row, ordinal, vector) for every capture that holds one of these labels' texts."""
     condition, values = where(filters)
-    found: list[Numbered] = []
-    for start in range(0, len(labels), _PIECE):
-        piece = labels[start : start + _PIECE]
-        found += connection.execute(
-            "SELECT c.row, p.ordinal, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
-            f"JOIN captures c ON c.row = p.row WHERE v.label IN ({_marks(piece)}) AND {condition}",
-            (*piece, *values),
-        ).fetchall()
-    return found
+    sql = (
+        "SELECT c.row, p.ordinal, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
+        f"JOIN captures c ON c.row = p.row WHERE v.label IN (%s) AND {condition}"
+    )
+    return list(_in_pieces(connection, sql, labels, after=values))
 
 
 def vectors_of_filters(
@@ -137,32 +139,23 @@ def vectors_of_filters(
         yield piece
 
 
+_OF_ROWS = (
+    "SELECT p.row, p.ordinal, v.vector FROM passages p CROSS JOIN vectors v "
+    "ON v.model = ? AND v.key = p.key WHERE p.row IN (%s)"
+)
+
+
 def own_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int]) -> list[Numbered]:
     """(capture row, 0, vector of its embed text) for those of these captures that have one."""
-    found: list[Numbered] = []
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE]
-        found += connection.execute(
-            "SELECT p.row, 0, v.vector FROM passages p CROSS JOIN vectors v "  # noqa: S608
-            f"ON v.model = ? AND v.key = p.key WHERE p.ordinal = 0 AND p.row IN ({_marks(piece)})",
-            (model, *piece),
-        ).fetchall()
-    return found
+    sql = f"{_OF_ROWS} AND p.ordinal = 0"
+    return list(_in_pieces(connection, sql, rows, before=(model,)))
 
 
 def passages_of_rows(
     connection: sqlite3.Connection, model: str, rows: Sequence[int]
 ) -> list[Numbered]:
     """(capture row, ordinal, vector) of every passage of these captures."""
-    found: list[Numbered] = []
-    for start in range(0, len(rows), _PIECE):
-        piece = rows[start : start + _PIECE]
-        found += connection.execute(
-            "SELECT p.row, p.ordinal, v.vector FROM passages p CROSS JOIN vectors v "  # noqa: S608
-            f"ON v.model = ? AND v.key = p.key WHERE p.row IN ({_marks(piece)})",
-            (model, *piece),
-        ).fetchall()
-    return found
+    return list(_in_pieces(connection, _OF_ROWS, rows, before=(model,)))
 
 
 def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> bytes | None:
