@@ -39,6 +39,11 @@ class Finder:
         with self._searching() as search:
             return search.meanings(vector, filters, pool, also)
 
+    def has_vectors(self, model: str) -> bool:
+        """Whether any capture can be compared by meaning under this model."""
+        with translated(self._database.path):
+            return queries.has_vectors(self._database.read(), model)
+
     def allowed(self, rows: Iterable[int], filters: Filters) -> set[int]:
         """Which of these captures the filters let in."""
         with translated(self._database.path):

@@ -145,6 +145,12 @@ _OF_ROWS = (
 )
 
 
+def has_vectors(connection: sqlite3.Connection, model: str) -> bool:
+    """Whether any text that a note holds has a vector of this model."""
+    sql = "SELECT 1 FROM vectors WHERE model = ? AND orphaned_at IS NULL LIMIT 1"
+    return connection.execute(sql, (model,)).fetchone() is not None
+
+
 def own_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int]) -> list[Numbered]:
     """(capture row, 0, vector of its embed text) for those of these captures that have one."""
     sql = f"{_OF_ROWS} AND p.ordinal = 0"

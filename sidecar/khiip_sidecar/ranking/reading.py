@@ -98,8 +98,8 @@ def require_vectors(index: VaultIndex, embedder: Embedder, error: str | None) ->
         raise no_vectors_yet(error)
     if made_by.key != embedder.identity.key:
         raise other_model(made_by, embedder.identity)
-    counts = index.counts()
-    if counts.notes and not counts.searchable_by_meaning:
+    # Counting is dear while notes pour in; that there is a vector is seen at once.
+    if not index.finder.has_vectors(made_by.key) and index.counts().notes:
         raise no_vectors_yet(error)
 
 
