@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 
 from khiip_indexer.index import VaultIndex
+from khiip_indexer.storage import texts
 from khiip_indexer.storage.database import DATABASE_FILE, translated
 from khiip_indexer.storage.manifest import MANIFEST_FILE, matches, read_manifest
 from khiip_indexer.store import NO_GRAPH, text_key
 from khiip_indexer.types import Problem
 
 _FLOAT_BYTES = 4
+_log = logging.getLogger(__name__)
 
 
 def verify(index: VaultIndex) -> list[Problem]:
     """Everything in `.khiip` that is not as it must be; reads all of it, changes nothing."""
     connection = index.database.read()
     with translated(index.database.path):
-        found = [*_cache(connection), *_texts(connection)]
+        found = [*_cache(connection), *_texts(connection), *_words(connection)]
         model = index.model()
         if model is not None:
             found += _vectors(connection, model.key, model.dimension)
@@ -52,6 +55,19 @@ def _texts(connection: sqlite3.Connection) -> Iterator[Problem]:
         "SELECT id FROM captures GROUP BY id HAVING COUNT(*) > 1"
     ):
         yield _damage(DATABASE_FILE, f"two captures have the id {identity}")
+
+
+def _words(connection: sqlite3.Connection) -> Iterator[Problem]:
+    for fault in texts.faults(connection):
+        yield Problem(DATABASE_FILE, "index_damaged", fault, hint="Run khiipd reindex --full.")
+
+
+def mend_words(index: VaultIndex) -> None:
+    """Make the tables of words anew from the stored texts where they are not what they must be."""
+    with index.database.write() as connection:
+        if not texts.is_sound(connection):
+            _log.warning("the tables of words were damaged and are made anew")
+            texts.rebuild(connection)
 
 
 def _vectors(connection: sqlite3.Connection, model: str, dimension: int) -> Iterator[Problem]:
