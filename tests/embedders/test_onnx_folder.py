@@ -212,7 +212,7 @@ def test_the_plain_graph_of_the_same_weights_is_near_it_too(tmp_path: Path) -> N
     plain = opened(folder, passage_prefix="", query_prefix="x")
     theirs, ours = plain.embed(SENTENCES), MiniLM().embed(SENTENCES)
     cosines = (theirs * ours).sum(axis=1)
-    assert float(cosines.min()) >= 0.985
+    assert float(cosines.min()) >= 0.997
     assert plain.identity.key != MiniLM().identity.key
 
 
