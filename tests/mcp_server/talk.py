@@ -45,7 +45,7 @@ def words_for(settings: Settings) -> list[str]:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """That of this process, with the user's folders of the vault's own."""
-    home = str(settings.homes.config)
+    home = str(settings.homes.cache.parent)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KHIIP_")}
     return {**kept, "KHIIP_HOME": home}
 

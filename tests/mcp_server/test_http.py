@@ -115,8 +115,9 @@ def test_a_first_reading_is_reported_to_who_asked_for_progress(tmp_path: Path) -
     embedder = SlowEmbedder()
     lines: list[str | None] = []
 
-    async def heard(_done: float, _total: float | None, line: str | None) -> None:
-        lines.append(line)
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        assert (progress > 0, total) == (True, None)
+        lines.append(message)
         embedder.go.set()
 
     async def body(served: Served) -> None:

@@ -161,7 +161,7 @@ def test_no_result_passes_its_budget_and_each_says_how_to_go_on(crowd: House, bu
         ("list_captures", {"limit": 100}),
     ):
         answer = call(crowd, tool, {**arguments, "max_tokens": budget})
-        rows = answer.get("results", answer.get("captures", ()))
+        rows = answer.get("results") or answer.get("captures") or ()
         assert tokens_of(answer) <= budget or len(rows) == 1
         assert "how_to_go_on" in answer or "paths_matched" in answer
 
