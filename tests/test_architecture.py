@@ -14,10 +14,11 @@ ROOT = Path(__file__).parents[1]
 SOURCES = {"khiip_indexer": ROOT / "indexer", "khiip_sidecar": ROOT / "sidecar"}
 
 # Which parts of the indexer (modules and folders at its top) a part may import.
-NOUNS = {"types", "errors", "records"}
+NOUNS = {"types", "errors", "records", "formats"}
 ARROWS: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
+    "formats": set(),
     "records": {"types"},
     "homes": set(),
     "config": NOUNS | {"embedding", "homes"},

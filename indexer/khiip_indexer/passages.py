@@ -16,8 +16,6 @@ from itertools import groupby
 
 from khiip_indexer.types import Passage, Segment, Spans
 
-CHUNKER_VERSION = "1"
-
 SPECIAL_TOKENS = 2
 SMALLEST_WINDOW = 8
 _TEXT_SHARE = 0.6

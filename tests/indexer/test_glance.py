@@ -121,9 +121,9 @@ def test_only_a_plain_reindex_without_a_sidecar_is_answered_at_a_glance(
 ) -> None:
     environ = {"KHIIP_HOME": str(settings.homes.config.parent)}
     plain = ["--vault", str(settings.vault), "reindex"]
-    from khiip_indexer import __version__
+    from khiip_indexer.formats import INDEX_FORMAT
 
-    seen = look(settings, __version__)
+    seen = look(settings, INDEX_FORMAT)
     glance.remember(str(settings.state), seen, seen, 3, "indexed 2 notes")
     assert at_a_glance(plain, environ, "/") == 3
     assert at_a_glance(["reindex"], {**environ, "KHIIP_VAULT": str(settings.vault)}, "/") == 3
@@ -149,3 +149,14 @@ def test_the_glance_imports_nothing_that_costs() -> None:
     )
     costly = {"dataclasses", "typing", "click", "sqlite3", "pathlib", "json", "numpy", "hashlib"}
     assert costly.isdisjoint(done.stdout.split())
+
+
+def test_an_index_of_another_format_is_not_taken_for_done(settings: Settings) -> None:
+    """Released under the same version or not: files that this program cannot read are made anew."""
+    from khiip_indexer import formats
+
+    assert str(formats.SCHEMA_VERSION) in formats.INDEX_FORMAT
+    assert formats.PROJECTION_VERSION in formats.INDEX_FORMAT
+    before, after = look(settings, formats.INDEX_FORMAT), look(settings, "another")
+    assert before is not None
+    assert before != after

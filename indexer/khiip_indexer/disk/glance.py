@@ -22,11 +22,11 @@ _RACY_NS = 2_000_000_000
 Look = tuple[object, ...]
 
 
-def look(vault: str, state: str, config: str, version: str) -> Look | None:
+def look(vault: str, state: str, config: str, made_by: str) -> Look | None:
     """Everything on disk that an index depends on; None when one look cannot tell.
 
-    `config` is the user's config file, there or not; `version` changes with the program.
-    Symlinks and folders that cannot be opened need the proper scan.
+    `config` is the user's config file, there or not; `made_by` says what the index's files are
+    made by. Symlinks and folders that cannot be opened need the proper scan.
     """
     files: dict[str, tuple[int, int, int, int]] = {}
     folders = [("", vault)]
@@ -41,7 +41,7 @@ def look(vault: str, state: str, config: str, version: str) -> Look | None:
         return None
     # A folder is listed in whatever order the system likes; for one that nobody touched it is
     # the same order, and where it is not, a proper look costs little.
-    return (_FORMAT, version, vault, _git_head(vault), rules, index, files)
+    return (_FORMAT, made_by, vault, _git_head(vault), rules, index, files)
 
 
 def _read_folder(

@@ -10,8 +10,6 @@ from khiip_indexer.lexical.fold import fold
 from khiip_indexer.lexical.scripts import bigrams, cut, has_unspaced, word_pattern
 from khiip_indexer.types import Capture, Segment
 
-# Raise it when a change here makes stored texts outdated.
-TEXTS_VERSION = "1"
 _HELD = 200
 # A line that is broken inside a sentence without spaces has no space there.
 _BROKEN_LINE = re.compile(

@@ -11,8 +11,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from khiip_indexer.errors import IndexMissing, StorageError
+from khiip_indexer.formats import SCHEMA_VERSION
 from khiip_indexer.storage.atomic import disk_full, is_full, not_writable
-from khiip_indexer.storage.schema import SCHEMA_VERSION, TABLES
+from khiip_indexer.storage.schema import TABLES
 
 DATABASE_FILE = "cache.sqlite"
 CORRUPT = ".corrupt"

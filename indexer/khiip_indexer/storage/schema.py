@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from khiip_indexer.storage import coming, commits, texts
 
-SCHEMA_VERSION = 4
-
 # A vector belongs to a text (its hash) and a model, not to a note: equal texts share one, and a
 # text that comes back finds its vector again. `label` is the vector's number in the graph.
 _TABLES = """

@@ -5,15 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from khiip_indexer import store
-from khiip_indexer.lexical.document import TEXTS_VERSION
-from khiip_indexer.passages import CHUNKER_VERSION
+from khiip_indexer.formats import PROJECTION_VERSION
 from khiip_indexer.storage import coming
 from khiip_indexer.storage.database import Database
 from khiip_indexer.types import ModelIdentity
-
-# Raise it when a change here, in the parser or in the payloads makes stored captures outdated:
-# every note is then read again, and only texts that really changed are embedded again.
-PROJECTION_VERSION = f"3.{CHUNKER_VERSION}.{TEXTS_VERSION}"
 
 
 def makers(identity: ModelIdentity) -> dict[str, str]:

@@ -10,8 +10,8 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from khiip_indexer import __version__
 from khiip_indexer.disk import glance
+from khiip_indexer.formats import INDEX_FORMAT
 from khiip_indexer.homes import CONFIG_FILE, config_folder
 
 SIDECAR_FILE = "sidecar.json"
@@ -46,7 +46,7 @@ def at_a_glance(args: Sequence[str], environ: Mapping[str, str], cwd: str) -> in
     seen = f"{state}/{glance.SEEN_FILE}"
     if not vault or not os.path.exists(seen) or os.path.exists(f"{state}/{SIDECAR_FILE}"):  # noqa: PTH110
         return None
-    now = glance.look(os.path.realpath(vault), state, config, __version__)
+    now = glance.look(os.path.realpath(vault), state, config, INDEX_FORMAT)
     known = glance.unchanged(state, now)
     if known is None:
         return None

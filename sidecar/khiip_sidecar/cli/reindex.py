@@ -8,10 +8,10 @@ from dataclasses import asdict
 
 import click
 
-from khiip_indexer import __version__
 from khiip_indexer.config import Settings
 from khiip_indexer.disk import glance
 from khiip_indexer.errors import IndexMissing, PathOutsideVault, StorageError
+from khiip_indexer.formats import INDEX_FORMAT
 from khiip_indexer.homes import CONFIG_FILE
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
@@ -112,7 +112,7 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
 
 def _look(settings: Settings) -> glance.Look | None:
     config = str(settings.homes.config / CONFIG_FILE)
-    return glance.look(str(settings.vault), str(settings.state), config, __version__)
+    return glance.look(str(settings.vault), str(settings.state), config, INDEX_FORMAT)
 
 
 def _known_problems(settings: Settings) -> list[Problem]:
