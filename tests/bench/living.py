@@ -60,7 +60,10 @@ def edit_to_recall(sidecar: Sidecar, vault: Path, edits: int) -> Row:
 def has(sidecar: Sidecar, vault: Path, note: Path, mark: str) -> bool:
     """Whether a recall for the mark brings this note with its new text."""
     path = note.relative_to(vault).as_posix()
-    rows = sidecar.recall(mark, limit=5)
+    # Many edits read alike to the model: only in its own folder is the new one sure to be near.
+    folder = path.rpartition("/")[0]
+    answer = sidecar.get("/api/v1/recall", q=mark, folder=folder, limit="50", view="lean")
+    rows = answer["results"]
     return any(row["vault_path"] == path and mark in row["excerpt"] for row in rows)
 
 
