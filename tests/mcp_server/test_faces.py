@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import types
+from mcp.client.client import Client
 from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from pydantic import FileUrl
 
 from khiip_indexer.config import Settings
-from mcp_server.talk import over_http, over_stdio
+from mcp_server.talk import environment_of, over_http, over_stdio, words_for
 from serving import Served
 
 Opened = Callable[[], AbstractAsyncContextManager[ClientSession]]
@@ -148,3 +155,54 @@ def test_prompts_tell_how_to_recall_and_their_arguments_are_completed(
             assert done.completion.values == values
 
     face(body)
+
+
+def test_the_newest_protocol_is_spoken_over_both_transports(
+    vault: Settings, served: Served
+) -> None:
+    async def tried(client: Client) -> None:
+        assert client.protocol_version == "2026-07-28"
+        assert len((await client.list_tools()).tools) == 3
+        result = await client.call_tool("list_captures", {"limit": 1})
+        assert result.structured_content is not None
+        assert result.structured_content["total"] == 4
+
+    async def run() -> None:
+        headers = {"Authorization": f"Bearer {served.key}"}
+        url = f"http://127.0.0.1:{served.port}/mcp"
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            await tried(client)
+        command, *args = words_for(vault)
+        parameters = StdioServerParameters(command=command, args=args, env=environment_of(vault))
+        async with Client(parameters) as client:
+            await tried(client)
+
+    anyio.run(run)
+
+
+def test_the_newest_protocol_has_roots_too(vault: Settings, tmp_path: Path) -> None:
+    asked = []
+
+    async def roots(context: object) -> types.ListRootsResult:
+        asked.append(context is not None)
+        uri = FileUrl((vault.vault / "Notes").as_uri())
+        return types.ListRootsResult(roots=[types.Root(uri=uri)])
+
+    async def run() -> None:
+        parameters = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "khiip_sidecar", "mcp"],
+            env=environment_of(vault),
+            cwd=tmp_path,
+        )
+        async with Client(parameters, list_roots_callback=roots) as client:
+            for _ in range(2):
+                result = await client.call_tool("list_captures", {})
+                assert result.structured_content is not None
+                assert result.structured_content["total"] == 4
+
+    anyio.run(run)
+    assert asked == [True]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -18,10 +17,10 @@ from khiip_indexer import __version__
 from khiip_indexer.errors import KhiipError
 from khiip_sidecar.client import Backend
 from khiip_sidecar.mcp_server import resources
+from khiip_sidecar.mcp_server.asking import ask_for_roots, asked_roots, given_roots
 from khiip_sidecar.mcp_server.completions import complete
 from khiip_sidecar.mcp_server.patience import wait_for_index
 from khiip_sidecar.mcp_server.resources import PROMPTS, Content
-from khiip_sidecar.mcp_server.roots import paths_of
 from khiip_sidecar.mcp_server.source import Source, VaultSource
 from khiip_sidecar.mcp_server.tools import TOOLS, ToolSpec
 from khiip_sidecar.wire.encode import Json, error_body, to_json
@@ -29,7 +28,6 @@ from khiip_sidecar.wire.encode import Json, error_body, to_json
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
-ROOTS_SECONDS = 2.0
 INSTRUCTIONS = (
     "The user's Obsidian vault as memory. Call `recall` before acting or answering on anything "
     "they may have noted; with no arguments it says what the vault is about. Rows are short: "
@@ -67,12 +65,16 @@ class _Face:
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         spec = next((each for each in TOOLS if each.name == params.name), None)
         if spec is None:
             names = ", ".join(each.name for each in TOOLS)
             sentence = f"There is no tool {params.name[:60]!r}. The tools are: {names}."
             raise MCPError(types.INVALID_PARAMS, sentence)
+        if isinstance(source := self._source, VaultSource) and source.takes_roots:
+            if (wanted := ask_for_roots(ctx, params)) is not None:
+                return wanted
+            await anyio.to_thread.run_sync(source.offer, given_roots(params))
         try:
             await wait_for_index(ctx, functools.partial(self._ask, ctx))
             answer = await self._ask(ctx, lambda backend: spec.call(backend, params.arguments))
@@ -151,7 +153,7 @@ class _Face:
     async def _ask(self, ctx: Context, ask: Callable[[Backend], T]) -> T:
         source = self._source
         if isinstance(source, VaultSource) and source.takes_roots:
-            roots = await _roots(ctx)
+            roots = await asked_roots(ctx)
             await anyio.to_thread.run_sync(source.offer, roots)
         return await anyio.to_thread.run_sync(source.call, ask, abandon_on_cancel=True)
 
@@ -160,20 +162,6 @@ class _Face:
             return await self._ask(ctx, ask)
         except KhiipError as error:
             raise _protocol_error(error) from error
-
-
-async def _roots(ctx: Context) -> list[Path]:
-    """The client's folders; none when it has none, or does not say in time."""
-    able = ctx.session.client_capabilities
-    if able is None or able.roots is None or not ctx.session.can_send_request:
-        return []
-    try:
-        result = await ctx.session.send_request(
-            types.ListRootsRequest(), types.ListRootsResult, ROOTS_SECONDS
-        )
-    except MCPError:
-        return []
-    return paths_of(str(each.uri) for each in result.roots)
 
 
 def _protocol_error(error: KhiipError) -> MCPError:
