@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from khiip_indexer.embedding.lineup import actual
 from khiip_indexer.embedding.remembered import Floors
-from khiip_indexer.errors import ModelError, NotFound, StorageError, Unsupported, UsageError
+from khiip_indexer.errors import KhiipError, NotFound, StorageError, Unsupported, UsageError
 from khiip_indexer.records import CaptureRecord, Filters, Freshness, IndexCounts, WatcherState
 from khiip_indexer.types import Problem
 from khiip_sidecar.history import FileHistory, file_history
@@ -285,8 +286,8 @@ class RecallService:
     def _model_fault(self) -> str | None:
         made_by = self.index.model()
         try:
-            current = self.embedder.identity
-        except ModelError as error:
+            current = actual(self.embedder).identity
+        except KhiipError as error:
             return error.sentence
         if made_by is None or made_by.key == current.key:
             return None

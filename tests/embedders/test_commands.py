@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,7 @@ def test_yes_agrees_for_that_address(case: Case, monkeypatch: pytest.MonkeyPatch
     case.ok("reindex")
     sent: list[str] = []
 
-    def post(url: str, _: object, body: dict[str, Any], __: float) -> exchange.Answer:
+    def post(url: str, _: object, body: Any, __: float) -> exchange.Answer:
         sent.append(url)
         data = [{"embedding": row} for row in rows(body["input"])]
         return exchange.Answer(200, None, json.dumps({"data": data}).encode())
@@ -196,6 +196,35 @@ def test_a_folder_that_is_not_there_is_not_chosen(case: Case) -> None:
     assert case.run("embedder", "use", "gone").exit_code == 1
     assert case.load().embedder.name == "minilm"
     assert case.json("recall", "sails")["embedder_model"] == "fake-words"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[embedder]\nkind = "onnx"\npath = "/nowhere/at/all"\n',
+        '[embedder]\nkind = "openai"\nurl = "http://127.0.0.1:9"\nmodel = "m"\n',
+    ],
+    ids=["folder gone", "no dimension"],
+)
+def test_words_answer_when_the_embedder_of_the_config_cannot_be_had(case: Case, table: str) -> None:
+    case.ok("embedder", "use", "folder")
+    known = remembered.load(case.settings.homes.config, case.settings.vault)
+    forgotten = replace(known, use=None, known={})
+    remembered.save(case.settings.homes.config, case.settings.vault, forgotten)
+    (case.settings.homes.config / "config.toml").write_text(table)
+    answer = case.json("recall", "red sails at dawn")
+    assert "no_model" in answer["degraded"]
+    assert answer["results"][0]["vault_path"].startswith("Red sails")
+    assert case.json("status")["status"] == "degraded"
+
+
+def test_what_is_near_a_note_cannot_be_told_without_vectors(case: Case) -> None:
+    case.ok("embedder", "use", "none")
+    found = case.json("list")[0]
+    identity = found.get("id") or found["capture"]["id"]
+    result = case.run("related", identity, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stderr)["error"] == "no_embedder"
 
 
 def test_calibrate_proposes_a_floor_that_recall_then_takes(case: Case) -> None:

@@ -59,7 +59,9 @@ def _json(path: Path, data: object) -> None:
 
 def _model(*, made: bool) -> onnx.ModelProto:
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])]
-    shapes = {"last_hidden_state": ["batch", "pieces", DIMENSION]}
+    shapes: dict[str, list[str | int | None]] = {
+        "last_hidden_state": ["batch", "pieces", DIMENSION]
+    }
     if made:
         axes = numpy_helper.from_array(np.asarray([1], np.int64), "axes")
         reduce = helper.make_node(

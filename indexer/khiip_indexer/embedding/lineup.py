@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from khiip_indexer.embedding.nothing import is_none
-from khiip_indexer.errors import KhiipError
+from khiip_indexer.errors import KhiipError, ModelError
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -121,16 +121,31 @@ class Answering:
 
     @property
     def identity(self) -> ModelIdentity:
-        """That of the vectors which answer."""
-        return self.now().identity
+        """That of the vectors which answer, also where their embedder cannot be had now."""
+        try:
+            return self.now().identity
+        except KhiipError:
+            made_by = self._made_by()
+            if made_by is None:
+                raise
+            return made_by
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, as `Embedder.embed` does."""
-        return self.now().embed(texts)
+        return self._able().embed(texts)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question."""
-        return query_vector(self.now(), text)
+        return query_vector(self._able(), text)
+
+    def _able(self) -> Embedder:
+        """The embedder, once it has an identity of its own; ModelError where it has none."""
+        embedder = self.now()
+        try:
+            _ = embedder.identity
+        except KhiipError as error:
+            raise ModelError(error.sentence, hint=error.hint, code=error.code) from error
+        return embedder
 
     def spans(self, text: str) -> Spans:
         """The word pieces of a text."""
@@ -140,3 +155,8 @@ class Answering:
     def served(self) -> bool:
         """Whether somebody else's program is asked for vectors."""
         return is_served(self.now())
+
+
+def actual(embedder: Embedder) -> Embedder:
+    """The embedder itself, where this one only stands for it."""
+    return embedder.now() if isinstance(embedder, Answering) else embedder

@@ -56,8 +56,9 @@ class Backfill:
 
     def run(self, report: Report) -> bool:
         """Cut and embed what is left to do; true when the other model has taken over."""
+        cut_by = versions.makers(self._identity)["projection"]
         with self._database.write() as connection:
-            coming.begin(connection, self._identity, versions.PROJECTION_VERSION, self._now())
+            coming.begin(connection, self._identity, cut_by, self._now())
         for _ in range(_ROUNDS):
             if not self._cut(report) or not self._embed(report):
                 return False
