@@ -17,12 +17,13 @@ from indexing import reindex, write
 from khiip_indexer.config import Settings
 from khiip_indexer.embedding.lineup import Answering, Lineup
 from khiip_indexer.embedding.nothing import NoEmbedder
-from khiip_indexer.errors import ModelError
+from khiip_indexer.errors import ModelError, VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Filters, Progress
 from khiip_indexer.storage import coming
 from khiip_indexer.sync import Syncer, check
 from khiip_indexer.types import ModelIdentity
+from khiip_indexer.vault import Vault
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.results import RecallRequest, RecallResult
 from killing import Killer
@@ -136,6 +137,44 @@ def test_edits_while_it_runs_are_taken_in_by_both(settings: Settings) -> None:
         assert index.model() == new.identity
         assert any("born while" in text for text in old.texts)
         assert any("born while" in text for text in new.texts)
+    assert_equals_fresh(settings, new)
+
+
+def test_a_note_that_is_deleted_unnoticed_waits_for_the_next_run(settings: Settings) -> None:
+    old, new = FakeEmbedder(), Narrow()
+    reindex(settings, old)
+    with VaultIndex.open(settings, write=True) as index:
+        syncer = Syncer(index, lineup(new, old))
+        gone = settings.vault / "4.md"
+
+        def watch(progress: Progress) -> None:
+            if progress.phase == "done":
+                gone.unlink(missing_ok=True)
+
+        syncer.run(progress=watch)
+        assert index.model() == old.identity
+        syncer.run()
+        assert index.model() == new.identity
+    assert_equals_fresh(settings, new)
+
+
+def test_a_note_that_cannot_be_read_just_now_keeps_what_is_known_of_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = FakeEmbedder(), Narrow()
+    reindex(settings, old)
+    read = Vault.read
+
+    def refuse(vault: Vault, path: str, *rest: object, **more: object) -> object:
+        if path == "5.md":
+            raise VaultError("5.md cannot be read.", code="note_unreadable")
+        return read(vault, path, *rest, **more)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Vault, "read", refuse)
+        run(settings, new, old)
+        assert model_of(settings) == "narrow"
+    assert ask(settings, "topic5", new, old).hits[0].record.vault_path == "5.md"
     assert_equals_fresh(settings, new)
 
 

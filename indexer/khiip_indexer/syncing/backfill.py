@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from khiip_indexer import store
 from khiip_indexer.disk.note_hash import content_hash
-from khiip_indexer.errors import VaultError
+from khiip_indexer.errors import NotFound, VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.passages import fit
 from khiip_indexer.storage import coming
@@ -84,11 +84,13 @@ class Backfill:
         return True
 
     def _passages(self, note: coming.Uncut) -> Sequence[Passage] | None:
-        """The passages of one note; None when it was edited and waits to be taken in."""
+        """The passages of one note; None when an edit or deletion waits to be taken in."""
         row, path, known = note[:3]
         window = Window(self._embedder.spans, self._identity.window)
         try:
             raw, _ = self._index.vault.read(path)
+        except NotFound:
+            return None
         except VaultError:
             return self._stored(row, window)
         if content_hash(raw) != known:
