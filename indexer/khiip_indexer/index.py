@@ -250,10 +250,10 @@ class VaultIndex:
         return "fresh" if content_hash(raw) == known else "changed"
 
     def source(self, record: CaptureRecord) -> str:
-        """The note's file as it is now, as text; "" where it cannot be read just now."""
+        """The note's file as it is now, as text; "" where it is gone or cannot be read."""
         try:
             raw, _ = self.vault.read(record.vault_path, patience=FRESHNESS_SECONDS)
-        except VaultError:
+        except (NotFound, VaultError):
             return ""
         return raw.decode("utf-8", "replace")
 

@@ -254,3 +254,22 @@ def test_however_warm_what_does_not_fit_comes_last(tmp_path: Path) -> None:
             rows = recall(house, q="ingress timeout", match=match, rank="composite")["results"]
             assert rows[0]["vault_path"] == "answer.md"
             assert all(row["weak"] for row in rows[1:])
+
+
+def test_a_note_that_goes_while_its_passage_is_looked_up_costs_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = {"a.md": note("knots and cords"), "b.md": note("knots and sails")}
+    with open_house(tmp_path / "vault", notes) as house:
+        look_up = Finder.passages
+
+        def and_remove(self: Finder, *args: Any) -> Any:
+            house.remove("a.md")
+            return look_up(self, *args)
+
+        monkeypatch.setattr(Finder, "passages", and_remove)
+        found = recall(house, query="knots", match="lexical", passages="true")
+        assert sorted(row["passage"]["text"] for row in found["results"]) == [
+            "knots and cords",
+            "knots and sails",
+        ]
