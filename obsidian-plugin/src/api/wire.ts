@@ -6,6 +6,20 @@ export const SOURCES = ["x", "web", "wiki", "pdf", "youtube", "reddit", "note"] 
 export const MATCHES = ["semantic", "lexical", "hybrid"] as const;
 export const RANKS = ["relevance", "composite"] as const;
 export const LAYERS = ["goal", "context", "emotion", "implementation", "caveat", "learning"];
+/** Other words for layers, as the service has them. */
+export const LAYER_WORDS: Record<string, string> = {
+  ...layerWords("goal", "why goals target targets intent"),
+  ...layerWords("context", "background reason situation timing"),
+  ...layerWords("emotion", "tone feelings mood"),
+  ...layerWords("implementation", "impl how success failure tried attempts"),
+  ...layerWords("caveat", "warning warnings pain rule rules pitfall pitfalls dont"),
+  ...layerWords("learning", "decision decisions learned insight insights growth"),
+};
+
+function layerWords(layer: string, words: string): Record<string, string> {
+  return Object.fromEntries(words.split(" ").map((word) => [word, layer]));
+}
+
 export const ALTITUDES = ["mission", "strategy", "architecture", "implementation"];
 export const MEM_TYPES = [
   "question",

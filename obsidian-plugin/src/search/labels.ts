@@ -41,6 +41,7 @@ const REASONS: Record<string, string> = {
   content_match_fts: "words",
   content_substring: "part of a word",
   semantic_match: "meaning",
+  thread_context: "of the same thread",
   "heat:hot": "read lately",
   "heat:warm": "still warm",
   entity_active: "active now",
@@ -84,6 +85,8 @@ const DEGRADED: Record<string, string> = {
   no_embedder: "by words only: no model is set",
   indexing: "not all notes are read yet",
   not_embedded: "not read for its meaning yet",
+  weak_language: "mostly by words: the model does not know this script",
+  text_search_failed: "by meaning only: the words could not be searched",
 };
 
 /** What was not available for an answer, in words; null when nothing was missing. */

@@ -3,7 +3,16 @@
 import type { Params } from "../api/address";
 import { MATCHES, RANKS, type Match, type Rank } from "../api/wire";
 import { isObject } from "../api/check";
-import { filterOf, filterText, filtersIn } from "./operators";
+import {
+  filterOf,
+  isOfQuery,
+  joinLine,
+  namedText,
+  parameterText,
+  splitLine,
+  withoutQuotation,
+  type Filter,
+} from "./filters";
 
 /** What a person asks for: words, filters as they are typed, how to match and to order. */
 export interface Search {
@@ -27,10 +36,11 @@ export function isEmpty(search: Search): boolean {
 
 /** The parameters of one page of hits; looking is not reading, so no access is recorded. */
 export function paramsOf(search: Search, paging: Paging): Params {
-  const words = search.text.trim();
+  const filters = search.filters.flatMap((typed) => filterOf(typed) ?? []);
+  const query = [...filters.filter(isOfQuery).map(namedText), search.text.trim()].join(" ").trim();
   return {
-    ...filterParams(search.filters),
-    query: words === "" ? undefined : words,
+    ...filterParams(filters.filter((each) => !isOfQuery(each))),
+    query: query === "" ? undefined : query,
     match: search.match,
     rank: search.rank,
     limit: paging.limit,
@@ -44,40 +54,44 @@ export function paramsOf(search: Search, paging: Paging): Params {
   };
 }
 
-function filterParams(filters: readonly string[]): Record<string, string[]> {
+function filterParams(filters: readonly Filter[]): Record<string, string[]> {
   const params: Record<string, string[]> = {};
-  for (const typed of filters) {
-    const filter = filterOf(typed);
-    if (!filter) continue;
-    const values = (params[filter.operator.parameter] ??= []);
-    values.push(filter.negative ? `-${filter.value}` : filter.value);
+  for (const filter of filters) {
+    (params[filter.operator.parameter] ??= []).push(parameterText(filter));
   }
   return params;
 }
 
-/** Filters with some more at the end; none is there twice, and of a time only the last counts. */
+/** Filters with some more at the end; none is there twice, and a time makes way for a newer one. */
 export function withFilters(filters: readonly string[], more: readonly string[]): string[] {
-  const kept = new Map<string, string>();
-  for (const typed of [...filters, ...more]) kept.set(keyOf(typed), typed);
-  return [...kept.values()];
+  const newer = new Set(more.map(timeOf));
+  const kept = filters.filter((typed) => {
+    const time = timeOf(typed);
+    return time === null || !newer.has(time);
+  });
+  return [...new Set([...kept, ...more])];
 }
 
-function keyOf(typed: string): string {
+/** A search without one of its filters, or of the quotations in its words. */
+export function withoutFilter(search: Search, filter: string): Search {
+  const filters = search.filters.filter((each) => each !== filter);
+  return { ...search, filters, text: withoutQuotation(search.text, filter) };
+}
+
+function timeOf(typed: string): string | null {
   const filter = filterOf(typed);
-  return filter?.operator.single ? filter.operator.name : typed;
+  return filter?.operator.kind === "time" ? `${filter.negative}${filter.operator.name}` : null;
 }
 
 /** A search as one line of text, as a person would type it. */
 export function lineOf(search: Pick<Search, "text" | "filters">): string {
-  return [...search.filters, search.text.trim()].filter((part) => part !== "").join(" ");
+  return joinLine(search);
 }
 
 /** Words and filters of one line of text. */
 export function searchOfLine(line: string): Pick<Search, "text" | "filters"> {
-  const found = filtersIn(line);
-  let text = line;
-  for (const each of [...found].reverse()) text = text.slice(0, each.start) + text.slice(each.end);
-  return { text: text.replace(/\s+/gu, " ").trim(), filters: found.map(filterText) };
+  const { text, filters } = splitLine(line);
+  return { text: text.replace(/\s+/gu, " "), filters };
 }
 
 /** A search out of stored data; what is missing or strange is as `otherwise` has it. */

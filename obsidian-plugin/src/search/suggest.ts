@@ -1,6 +1,7 @@
 /** What may be meant while a filter is typed; pure. */
 
-import { filterText, OPERATORS, operatorNamed } from "./operators";
+import { filterText } from "./filters";
+import { OPERATORS, operatorNamed } from "./operators";
 
 /** What is known of the vault, for values of filters. */
 export interface Known {
@@ -48,7 +49,7 @@ function lastWord(text: string): { word: string; start: number } {
 function operatorsFor(dash: string, typed: string, place: Place): Suggestion[] {
   if (typed.length < 2 && dash === "") return [];
   const fitting = OPERATORS.filter(
-    (each) => each.name.startsWith(typed.toLowerCase()) && (dash === "" || !each.single),
+    (each) => each.name.startsWith(typed.toLowerCase()) && (dash === "" || each.kind !== "time"),
   );
   return fitting.slice(0, MOST).map((each) => {
     const text = `${dash}${each.name}:`;
@@ -64,7 +65,7 @@ function valuesFor(
   place: Place,
 ): Suggestion[] {
   const operator = operatorNamed(name);
-  if (!operator || (negative && operator.single)) return [];
+  if (!operator || (negative && operator.kind === "time")) return [];
   const wanted = typed.replace(/^#/u, "").toLowerCase();
   return bestFirst(valuesOf(operator.name, operator.values, known), wanted).map((value) => {
     const text = filterText({ negative, operator, value });
@@ -88,7 +89,7 @@ function bestFirst(values: readonly string[], wanted: string): string[] {
   const hold: string[] = [];
   for (const value of values) {
     const place = value.toLowerCase().indexOf(wanted);
-    if (value.includes('"') || place < 0) continue;
+    if (place < 0) continue;
     (place === 0 ? begin : hold).push(value);
     if (begin.length >= MOST) break;
   }

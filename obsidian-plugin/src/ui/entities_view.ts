@@ -7,7 +7,8 @@ import { asFault } from "../errors";
 import { VIEWS, type Khiip } from "../khiip";
 import { notesLabel } from "../search/labels";
 import { relativeDate } from "../search/dates";
-import { OPERATORS, filterText } from "../search/operators";
+import { filterText } from "../search/filters";
+import { operatorNamed } from "../search/operators";
 import { countsOf } from "../sidecar/state";
 
 const PAGE = 100;
@@ -180,8 +181,6 @@ export function layersLabel(entity: Entity): string {
 }
 
 function entityFilter(name: string): string {
-  const operator = OPERATORS.find((each) => each.name === "entity");
-  return operator
-    ? filterText({ negative: false, operator, value: name.replace(/"/gu, "") })
-    : name;
+  const operator = operatorNamed("entity");
+  return operator ? filterText({ negative: false, operator, value: name }) : name;
 }

@@ -39,6 +39,22 @@ describe("parameters of a search", () => {
     });
   });
 
+  test("times and phrases stand in the query, each with its name", () => {
+    const filters = ["since:2025-01", '"dark matter"', '-until:"last month"', '-"cold"'];
+    expect(paramsOf({ ...search, filters }, paging).query).toBe(
+      'since:"2025-01" phrase:"dark matter" -until:"last month" -phrase:"cold" knots',
+    );
+  });
+
+  test("a value that begins with a dash is told from one that is left out", () => {
+    const filters = ['tag:"-b"', '-author:"-x"', "[status:done]"];
+    expect(paramsOf({ ...search, filters }, paging)).toMatchObject({
+      tag: ["\\-b"],
+      author: ["-\\-x"],
+      property: ["status:done"],
+    });
+  });
+
   test("filters alone are a search without a query", () => {
     const alone = { ...search, text: " ", filters: ["tag:a"] };
     expect(isEmpty(alone)).toBe(false);
@@ -56,6 +72,8 @@ test("a filter is there once, and of a time only the last counts", () => {
     "since:7d",
     "-tag:a",
   ]);
+  // Of two that are given at once the service takes the narrower.
+  expect(withFilters([], ["since:2025", "since:2024"])).toEqual(["since:2025", "since:2024"]);
 });
 
 test("a search is one line, and comes back from it", () => {
