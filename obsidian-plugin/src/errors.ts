@@ -9,6 +9,7 @@ export type FaultKind =
   | "no_key"
   | "unauthorized"
   | "other_vault"
+  | "unconfirmed"
   | "indexing"
   | "refused"
   | "server"
@@ -37,6 +38,10 @@ const TABLE: Record<FaultKind, readonly [line: string, help: string]> = {
   other_vault: [
     "Another vault's sidecar answers at this address.",
     "Start one for this vault on another port, and set its address.",
+  ],
+  unconfirmed: [
+    "Is this the sidecar of this vault?",
+    "It answers, and nothing in the vault names it. Until you say so it is sent no key, and not searched.",
   ],
   indexing: ["Khiip is still indexing.", "Results come as soon as the first notes are read."],
   refused: ["Khiip cannot do this.", "Change the search and try again."],

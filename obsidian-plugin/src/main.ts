@@ -102,7 +102,6 @@ export default class KhiipPlugin extends Plugin {
       later: this.later,
       address: () => this.settingsNow.address,
       sidecarFile: () => readSidecarFile(app.vault.adapter),
-      vault: { folder: this.vaultFolder(), name: app.vault.getName() },
       pastedKey: () => keys.pasted(),
       foundKey: () => keys.found(),
       trusted: {

@@ -1,10 +1,10 @@
 /** Where to ask, with which key, and whether that is this vault's sidecar. */
 
 import { DEFAULT_ADDRESS, isLoopback, normalAddress } from "../api/address";
-import { askHealth, Client, type ClientParts, type Target } from "../api/client";
+import { askHealth, type ClientParts, type Target } from "../api/client";
 import type { Health, SidecarFile } from "../api/wire";
 import { fault } from "../errors";
-import { isOurFolder, isOurs, lastStep, type VaultFacts } from "./vault";
+import { isOurs } from "./vault";
 
 /** What a connection needs from outside. */
 export interface ConnectionParts extends Pick<ClientParts, "send" | "later"> {
@@ -12,19 +12,19 @@ export interface ConnectionParts extends Pick<ClientParts, "send" | "later"> {
   address: () => string;
   /** What a running sidecar left in the vault. */
   sidecarFile: () => Promise<SidecarFile | null>;
-  vault: Pick<VaultFacts, "folder" | "name">;
   /** The key that a person pasted; it goes wherever they pointed it. */
   pastedKey: () => string | null;
   /** The key in this machine's own config; it never leaves the machine. */
   foundKey: () => Promise<string | null>;
+  /** The id that a person confirmed on this device. */
   trusted: { get: () => string | null; set: (id: string) => void };
 }
 
 /** Settles whom to ask, once, until something speaks against it. */
 export class Connection {
   private settled: Promise<Target> | null = null;
-  /** The vault that answered and is not ours; null when none did. */
-  stranger: { id: string; name: string } | null = null;
+  /** The vault that answered, of which a person may say that it is this one; null for none. */
+  stranger: string | null = null;
 
   constructor(private readonly parts: ConnectionParts) {}
 
@@ -45,9 +45,9 @@ export class Connection {
     return found;
   }
 
-  /** A person says that the vault that answers is this one, seen from elsewhere. */
+  /** A person says that the vault that answers is this one. */
   trustStranger(): void {
-    if (this.stranger) this.parts.trusted.set(this.stranger.id);
+    if (this.stranger !== null) this.parts.trusted.set(this.stranger);
     this.reset();
   }
 
@@ -59,14 +59,18 @@ export class Connection {
   private async settle(): Promise<{ health: Health; target: Target }> {
     const file = await this.parts.sidecarFile();
     const address = addressOf(this.parts.address(), file);
+    // Health needs no key: who is there is settled before any is sent.
     const health = await askHealth(this.parts, address);
-    const facts = this.facts(file);
-    const verdict = isOurs(facts, health.vault_id);
-    if (verdict === "no") this.refuse(health.vault_id, "");
-    const target = { address, key: await this.keyFor(address) };
-    if (verdict === "ask") await this.compareFolders(facts, health.vault_id, target);
-    this.stranger = null;
-    return { health, target };
+    this.demandOurs(file, health.vault_id);
+    return { health, target: { address, key: await this.keyFor(address) } };
+  }
+
+  private demandOurs(file: SidecarFile | null, id: string): void {
+    const trusted = this.parts.trusted.get();
+    const verdict = isOurs({ announced: file?.vault_id ?? null, trusted }, id);
+    this.stranger = verdict === "ask" ? id : null;
+    if (verdict === "no") throw fault("other_vault");
+    if (verdict === "ask") throw fault(trusted === null ? "unconfirmed" : "other_vault");
   }
 
   private keep(found: Promise<{ target: Target }>): Promise<Target> {
@@ -76,28 +80,6 @@ export class Connection {
       if (this.settled === target) this.settled = null;
     });
     return target;
-  }
-
-  private facts(file: SidecarFile | null): VaultFacts {
-    const trusted = this.parts.trusted.get();
-    return { ...this.parts.vault, announced: file?.vault_id ?? null, trusted };
-  }
-
-  private async compareFolders(facts: VaultFacts, id: string, target: Target): Promise<void> {
-    const asking = {
-      ...this.parts,
-      target: () => Promise.resolve(target),
-      failed: () => undefined,
-    };
-    const served = (await new Client(asking).meta()).config.vault_path;
-    if (!isOurFolder(facts, served)) this.refuse(id, lastStep(served));
-    this.parts.trusted.set(id);
-  }
-
-  private refuse(id: string, name: string): never {
-    this.stranger = { id, name };
-    const line = name && `Another vault's sidecar answers at this address: ${name}.`;
-    throw fault("other_vault", line || null);
   }
 
   private async keyFor(address: string): Promise<string> {

@@ -83,6 +83,7 @@ export function shortLabel(state: SidecarState): string {
 
 function faultLabel(fault: Fault): string {
   if (fault.kind === "other_vault") return "another vault";
+  if (fault.kind === "unconfirmed") return "to be confirmed";
   if (fault.kind === "no_key" || fault.kind === "unauthorized") return "no key";
   return fault.kind === "offline" || fault.kind === "slow" ? "offline" : "error";
 }

@@ -83,6 +83,22 @@ test("another vault's sidecar is said, and never searched", () =>
     await desk.accessible();
   }));
 
+test("a sidecar that nothing in the vault names gets no key until a person says whose it is", () =>
+  at({ unannounced: true }, async (desk) => {
+    await desk.pane();
+    await typeAway(desk);
+    await told(desk, /is this the sidecar of this vault/i);
+    await desk.accessible();
+    expect(new Set(desk.gateway.log.map((line) => line.path))).toEqual(new Set(["/health"]));
+    for (const { headers } of desk.gateway.log) expect(headers.authorization).toBeUndefined();
+    await desk.page.getByRole("button", { name: "It is this vault" }).click();
+    await desk.hits.first().waitFor();
+    await desk.restart(); // it is asked once
+    await desk.hits.first().waitFor();
+    expect(await desk.page.getByRole("button", { name: "It is this vault" }).count()).toBe(0);
+    expect(desk.house.saved).toEqual([]);
+  }));
+
 test("a server error is one line without a trace of code", () =>
   at(
     {
@@ -169,7 +185,7 @@ test("a parameter that the service refuses is told in its own words", () =>
     },
     async (desk) => {
       await desk.pane();
-      await desk.box.pressSequentially("since:someday knots");
+      await desk.box.pressSequentially("some day knots");
       expect((await told(desk, /since/i)).join()).toContain("someday");
     },
   ));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_ADDRESS, isLoopback, normalAddress, urlOf } from "../../src/api/address";
 import type { Answer, Transport } from "../../src/api/client";
 import { addressOf, Connection, type ConnectionParts } from "../../src/sidecar/connection";
-import { isOurFolder, isOurs, type VaultFacts } from "../../src/sidecar/vault";
+import { isOurs } from "../../src/sidecar/vault";
 import { Clock } from "./support/clock";
 import { golden } from "./support/golden";
 
@@ -30,7 +30,6 @@ function desk({ answers = {}, ...parts }: World = {}) {
     later: new Clock().later,
     address: () => "",
     sidecarFile: () => Promise.resolve(null),
-    vault: { folder: "/vaults/Sample", name: "Sample" },
     pastedKey: () => null,
     foundKey: () => Promise.resolve("khiip_found"),
     trusted: { get: () => null, set: (id) => kept.push(id) },
@@ -55,13 +54,35 @@ describe("whose sidecar it is", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("without the file the served folder decides, and its id is kept", async () => {
-    const { connection, kept } = desk();
+  test("where nothing names it a person is asked, once, before any key is sent", async () => {
+    let known: string | null = null;
+    const trusted = { get: () => known, set: (id: string) => (known = id) };
+    const { connection, sent } = desk({ trusted, pastedKey: () => "khiip_pasted" });
+    await expect(connection.target()).rejects.toMatchObject({ kind: "unconfirmed" });
+    expect(sent.map(({ key }) => key)).toEqual([undefined]);
+    expect(connection.stranger).toBe(ID);
+    connection.trustStranger();
+    await expect(connection.target()).resolves.toMatchObject({ key: "khiip_pasted" });
+    expect([known, connection.stranger]).toEqual([ID, null]);
+    connection.reset();
     await connection.target();
-    expect(kept).toEqual([ID]);
-    const other = desk({ vault: { folder: "/vaults/Elsewhere", name: "Sample" } });
-    await expect(other.connection.target()).rejects.toThrow(/another vault.*Sample/iu);
-    expect(other.kept).toEqual([]);
+    expect(sent.every(({ url, key }) => url.endsWith("/health") && key === undefined)).toBe(true);
+  });
+
+  test("another one than was confirmed is another vault's, until a person says otherwise", async () => {
+    const all: string[] = [];
+    const { connection } = desk({ trusted: { get: () => "b", set: (id) => all.push(id) } });
+    await expect(connection.target()).rejects.toMatchObject({ kind: "other_vault" });
+    connection.trustStranger();
+    expect(all).toEqual([ID]);
+  });
+
+  test("what the vault's own file denies is never offered for confirmation", async () => {
+    const file = { url: "http://127.0.0.1:9000", vault_id: "another" };
+    const { connection, kept } = desk({ sidecarFile: () => Promise.resolve(file) });
+    await expect(connection.target()).rejects.toMatchObject({ kind: "other_vault" });
+    connection.trustStranger();
+    expect([connection.stranger, kept]).toEqual([null, []]);
   });
 
   test("what was settled is asked once, until something speaks against it", async () => {
@@ -105,30 +126,20 @@ describe("whose sidecar it is", () => {
     expect(sent).toHaveLength(2);
   });
 
-  const facts: VaultFacts = { announced: null, trusted: null, folder: null, name: "Notes" };
   test.each([
-    [{ announced: "a" }, "a", "yes"],
-    [{ announced: "a", trusted: "b" }, "b", "no"],
-    [{ trusted: "a" }, "a", "yes"],
-    [{ trusted: "a" }, "b", "no"],
-    [{ trusted: "a", folder: "/n" }, "b", "ask"],
-    [{}, "a", "ask"],
-  ] as const)("%j and %s: %s", (known, id, verdict) => {
-    expect(isOurs({ ...facts, ...known }, id)).toBe(verdict);
-  });
-
-  test("folders are compared as paths, seen from afar by their name", () => {
-    expect(isOurFolder({ ...facts, folder: "C:\\Users\\ada\\Notes" }, "c:/Users/Ada/Notes/")).toBe(
-      true,
-    );
-    expect(isOurFolder({ ...facts, folder: "/home/ada/Notes" }, "/home/eve/Notes")).toBe(false);
-    expect(isOurFolder(facts, "/srv/vaults/Notes")).toBe(true);
-    expect(isOurFolder(facts, "/srv/vaults/Other")).toBe(false);
+    ["a", null, "a", "yes"],
+    ["a", "b", "b", "no"],
+    [null, "a", "a", "yes"],
+    [null, "a", "b", "ask"],
+    [null, null, "a", "ask"],
+  ] as const)("announced %s, confirmed %s, answering %s: %s", (announced, trusted, id, verdict) => {
+    expect(isOurs({ announced, trusted }, id)).toBe(verdict);
   });
 });
 
 describe("the key", () => {
-  const remote = { address: () => "http://192.168.1.20:8478" };
+  const trusted = { get: () => ID, set: () => undefined };
+  const remote = { address: () => "http://192.168.1.20:8478", trusted };
 
   test("that was found goes to this machine alone", async () => {
     const { connection, sent } = desk(remote);

@@ -34,6 +34,8 @@ export interface DeskParts extends Partial<Omit<HouseParts, "vault" | "theme">> 
   vault?: string;
   /** Leave `.khiip/sidecar.json` as it is, and not name the gateway there. */
   direct?: boolean;
+  /** Nothing in the vault names a sidecar; the gateway's address is in the settings. */
+  unannounced?: boolean;
   reducedMotion?: boolean;
 }
 
@@ -59,12 +61,19 @@ function connect(): Promise<Browser> {
   return browser;
 }
 
+const SIDECAR_FILE = ".khiip/sidecar.json";
+
 /** What `serve` would have left in the vault, but for the gateway's address. */
 function announcement(vault: string, url: string): string | null {
   const file = path.join(vault, ".khiip/sidecar.json");
   if (!fs.existsSync(file)) return null;
   const said = JSON.parse(fs.readFileSync(file, "utf8")) as object;
   return JSON.stringify({ ...said, url });
+}
+
+function announcedTo(parts: DeskParts, vault: string, url: string): HouseParts["overlay"] {
+  if (parts.direct) return {};
+  return { [SIDECAR_FILE]: parts.unannounced ? null : announcement(vault, url) };
 }
 
 export class Desk {
@@ -84,11 +93,8 @@ export class Desk {
     const gateway = new Gateway(parts.alone ? null : shared.sidecar);
     gateway.fakes = [...(parts.fakes ?? [])];
     await gateway.up();
-    const announced = parts.direct
-      ? {}
-      : { ".khiip/sidecar.json": announcement(vault, gateway.url) };
     const house = new House({
-      data: null,
+      data: parts.unannounced ? { address: gateway.url } : null,
       mobile: false,
       noSecrets: false,
       secrets: {},
@@ -98,7 +104,7 @@ export class Desk {
       main: null,
       ...parts,
       vault,
-      overlay: { ...announced, ...parts.overlay },
+      overlay: { ...announcedTo(parts, vault, gateway.url), ...parts.overlay },
     });
     await house.open();
     const size = { width: parts.width ?? 1100, height: parts.height ?? 760 };
@@ -110,6 +116,7 @@ export class Desk {
       reducedMotion: parts.reducedMotion ? "reduce" : "no-preference",
       colorScheme: parts.theme ?? "light",
       locale: "en-GB",
+      permissions: ["clipboard-read", "clipboard-write"],
     });
     const desk = new Desk(house, gateway, context, await context.newPage());
     desk.page.setDefaultTimeout(6000);
