@@ -76,6 +76,7 @@ function address(khiip: Khiip): Item {
           if (usable) keep({ address: typed.trim() });
         });
         text.inputEl.setAttr("aria-label", "Address");
+        flushOnLeave(text.inputEl, flush);
       });
       return flush;
     },
@@ -86,6 +87,13 @@ function addressWarning(typed: string): string {
   const usable = normalAddress(typed);
   if (usable === null || isLoopback(usable)) return "";
   return "This is another machine: paste its key below. The key of this machine is never sent there.";
+}
+
+const PASTED = new Set(["insertFromPaste", "insertFromDrop"]);
+
+/** What is typed is kept at once when the cursor leaves. */
+function flushOnLeave(input: HTMLInputElement, flush: () => void): void {
+  input.addEventListener("blur", flush);
 }
 
 const KEY_FOUND = "Found in this machine's own config, and sent to it alone.";
@@ -113,6 +121,11 @@ function key(khiip: Khiip): Item {
           callOff();
           callOff = khiip.later(flush, TYPING);
         });
+        // A key is pasted whole, and Obsidian may be quit at once: nothing waits then.
+        flushOnLeave(text.inputEl, flush);
+        text.inputEl.addEventListener("input", (event) => {
+          if (PASTED.has((event as InputEvent).inputType)) flush();
+        });
         khiip.run(async () => {
           const found = (await khiip.keys.found()) !== null;
           text.setPlaceholder(found ? "Found on this machine" : "khiip_…");
@@ -136,6 +149,7 @@ function program(khiip: Khiip): Item {
       setting.addText((text) => {
         text.setPlaceholder("~/.local/bin/khiipd").setValue(khiip.settings().program);
         text.inputEl.setAttr("aria-label", "Path to khiipd");
+        flushOnLeave(text.inputEl, flush);
         text.onChange((typed) => {
           keep({ program: typed.trim() });
         });
@@ -150,7 +164,7 @@ function model(khiip: Khiip): Item {
     name: "Model",
     desc: "What tells how near notes are in meaning.",
     render: (setting) => {
-      const said = setting.controlEl.createSpan({ text: "…" });
+      const said = setting.controlEl.createSpan({ cls: "khiip-fact", text: "…" });
       void khiip.client.meta().then(
         ({ embedder, version }) => {
           said.setText(`${embedder.model}, ${embedder.dimension} dimensions (Khiip ${version})`);
@@ -265,7 +279,7 @@ function excluded(khiip: Khiip): Item {
       const filters = ignoreFilters(khiip.app.vault);
       const list = setting.controlEl.createEl("ul", { cls: "khiip-excluded" });
       for (const filter of filters) list.createEl("li", { text: filter });
-      if (filters.length === 0) setting.controlEl.createSpan({ text: "None" });
+      if (filters.length === 0) setting.controlEl.createSpan({ cls: "khiip-fact", text: "None" });
       return undefined;
     },
   };

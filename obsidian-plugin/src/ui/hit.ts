@@ -79,12 +79,18 @@ export function drawStretches(el: HTMLElement, stretches: readonly Stretch[]): v
 
 function drawMeta(el: HTMLElement, hit: Hit, reasons: string, now: number): void {
   const meta = el.createDiv("khiip-hit-meta");
-  part(meta, "source", sourceLabel(hit.source));
-  part(meta, "author", hit.author ?? "");
-  const date = part(meta, "date", relativeDate(hit.recorded_at, now));
+  // What may be long comes last: one line is cut at its end, and nowhere else.
+  bit(meta, "source", sourceLabel(hit.source));
+  const date = bit(meta, "date", relativeDate(hit.recorded_at, now));
   date.title = fullDate(hit.recorded_at);
-  part(meta, "folder", folderOf(hit.vault_path));
-  part(meta, "reasons", reasons);
+  bit(meta, "author", hit.author ?? "");
+  bit(meta, "folder", folderOf(hit.vault_path));
+  bit(meta, "reasons", reasons);
+}
+
+/** A part of the line, behind a dot unless it is the first; the dot is outside its direction. */
+function bit(meta: HTMLElement, name: string, text: string): HTMLElement {
+  return part(text === "" ? meta : meta.createSpan("khiip-hit-bit"), name, text);
 }
 
 function part(parent: HTMLElement, name: string, text: string): HTMLElement {

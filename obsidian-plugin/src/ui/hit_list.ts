@@ -141,11 +141,17 @@ export class HitList {
     const option = this.options[index];
     this.chosen = option ? index : -1;
     option?.setAttr("aria-selected", "true");
+    this.pointAtChosen();
+    if (scroll) option?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Tell a screen reader which hit is chosen; something else may have been meanwhile. */
+  pointAtChosen(): void {
+    const option = this.options[this.chosen];
     for (const el of [this.el, this.focusEl]) {
       if (option) el.setAttr("aria-activedescendant", option.id);
       else el.removeAttribute("aria-activedescendant");
     }
-    if (scroll) option?.scrollIntoView({ block: "nearest" });
   }
 
   private open(index: number, event: MouseEvent | KeyboardEvent): void {

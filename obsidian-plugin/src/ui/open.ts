@@ -81,9 +81,15 @@ export function preview(
   place: Place,
 ): void {
   const state = place.line ? { scroll: place.line - 1 } : {};
-  const linktext = place.path;
-  const link = { event, source, hoverParent, targetEl, linktext, sourcePath: "", state };
+  const link = { event, source, hoverParent, targetEl, ...linkOf(place.path), state };
   app.workspace.trigger("hover-link", link);
+}
+
+/** A path as link text; where `#` would begin a heading, the note is named as the link's own. */
+function linkOf(path: string): { linktext: string; sourcePath: string } {
+  return path.includes("#")
+    ? { linktext: "", sourcePath: path }
+    : { linktext: path, sourcePath: "" };
 }
 
 /** Where a note is opened, by the keys that are held. */

@@ -5,6 +5,7 @@ import { Latest } from "../api/latest";
 import type { Hit, Hits } from "../api/wire";
 import { asFault, type Fault } from "../errors";
 import type { Khiip } from "../khiip";
+import { DEBOUNCE } from "../search/hunt";
 import { folderOf, titleOf } from "../search/labels";
 import { paramsOf, searchOfLine, isEmpty, type Search } from "../search/search";
 import { newSearch } from "../settings/settings";
@@ -12,7 +13,6 @@ import { drawStretches, stretchesOf } from "./hit";
 import { placeOf } from "./hit_list";
 import { insertLink, openPlace, paneOf } from "./open";
 
-const PAUSE = 150;
 const LIMIT = 12;
 
 export class RecallModal extends SuggestModal<Hit> {
@@ -58,7 +58,7 @@ export class RecallModal extends SuggestModal<Hit> {
       this.give = resolve;
       this.callOff = this.khiip.later(() => {
         this.latest.want(search);
-      }, PAUSE);
+      }, DEBOUNCE);
     });
   }
 

@@ -3,6 +3,7 @@ import { test } from "vitest";
 import { expect } from "./support/expect";
 import { at, type Desk } from "./support/desk";
 import { found, hit, many } from "./support/fakes";
+import { entity, overview } from "./support/more_fakes";
 
 function last(desk: Desk): URLSearchParams {
   const lines = desk.gateway.asked("/api/v1/recall");
@@ -80,6 +81,69 @@ test("values are suggested while a filter is typed, by keys and by the mouse", (
     await desk.page.keyboard.press("Escape");
     await expect.poll(() => list.isVisible()).toBe(false);
     expect(await desk.box.inputValue()).toContain("-");
+  }));
+
+test("when the suggestions are gone, the chosen hit is what a screen reader is pointed at", () =>
+  at({ fakes: [found(hit(1))] }, async (desk) => {
+    await desk.pane();
+    await desk.search("knots");
+    await desk.box.pressSequentially(" source:");
+    const list = desk.page.getByRole("listbox", { name: "Suggestions" });
+    await list.waitFor();
+    const active = (): Promise<string | null> => desk.box.getAttribute("aria-activedescendant");
+    expect(await active()).not.toBe(await desk.chosen.getAttribute("id"));
+    await desk.page.keyboard.press("Escape");
+    expect(await list.isVisible()).toBe(false);
+    expect(await active()).toBe(await desk.chosen.getAttribute("id"));
+  }));
+
+test("any of many entities is suggested, once all are known", () =>
+  at(
+    {
+      fakes: [overview(...Array.from({ length: 450 }, (_, n) => entity(`Thing ${n}`, 9 - n / 60)))],
+    },
+    async (desk) => {
+      await desk.pane();
+      await desk.box.fill("entity:441");
+      const list = desk.page.getByRole("listbox", { name: "Suggestions" });
+      await list.getByRole("option").filter({ hasText: "Thing 441" }).click();
+      await expect.poll(() => chips(desk).filter({ hasText: "Thing 441" }).count()).toBe(1);
+    },
+  ));
+
+test("a quotation is a chip beside few words, and a part of what a sentence says", () =>
+  at({ fakes: [found(hit(1))] }, async (desk) => {
+    await desk.pane();
+    await desk.box.pressSequentially('"knots on cords" ');
+    await expect.poll(() => chips(desk).filter({ hasText: "knots on cords" }).count()).toBe(1);
+    await desk.box.pressSequentially("what are they and who made them for whom and why");
+    await expect.poll(() => chips(desk).count()).toBe(0);
+    await desk.quiet();
+    expect(last(desk).get("query")).toMatch(/^"knots on cords" what are they/);
+    await desk.box.fill("");
+    await desk.box.pressSequentially('phrase:"knots on cords" [status:done] rope');
+    await expect.poll(() => chips(desk).count()).toBe(2);
+    await desk.quiet();
+    expect(last(desk).get("query")).toBe('phrase:"knots on cords" rope');
+    expect(last(desk).get("property")).toBe("status:done");
+    await chips(desk).filter({ hasText: "knots" }).click();
+    await desk.quiet();
+    expect(last(desk).get("query")).toBe("rope");
+    await desk.box.fill('rope "knots on cords"');
+    await chips(desk).filter({ hasText: "knots" }).click();
+    await expect.poll(() => desk.box.inputValue()).toBe("rope");
+  }));
+
+test("times and phrases narrow the real vault as the chips say", () =>
+  at({}, async (desk) => {
+    await desk.pane();
+    await desk.box.pressSequentially('since:1990 phrase:"accounting device" ');
+    await expect.poll(() => desk.hits.first().getAttribute("data-path")).toContain("Quipu");
+    await desk.quiet();
+    const all = await desk.hits.count();
+    await desk.box.pressSequentially("-path:Quipu ");
+    await desk.quiet();
+    expect(await desk.hits.count()).toBeLessThan(all);
   }));
 
 test("match and order are switches that the service is told", () =>

@@ -2,7 +2,7 @@
 import { test } from "vitest";
 import { expect } from "./support/expect";
 import { at } from "./support/desk";
-import { envelope, hit, searches, slow } from "./support/fakes";
+import { envelope, found, hit, searches, slow } from "./support/fakes";
 
 const QUIPU = "Clippings/Quipu.md";
 
@@ -177,12 +177,17 @@ test("opening jumps to the line, and to the heading where no line is known", () 
           return { body: envelope(ask, [hit(1, { passage, vault_path })]) };
         }),
       ],
+      overlay: { "Notes/Headings.md": "# Headings\n\nWords.\n\n## Design\n\nMore words.\n" },
     },
     async (desk) => {
       await desk.pane();
       await desk.search("line");
       await desk.page.keyboard.press("Enter");
       await expect.poll(async () => (await desk.seen()).line).toBe(11);
+      await desk.search("heading");
+      await desk.page.keyboard.press("Enter");
+      await expect.poll(async () => (await desk.seen()).path).toBe("Notes/Headings.md");
+      await expect.poll(async () => (await desk.seen()).line).toBe(4);
     },
   ));
 
@@ -238,6 +243,35 @@ test("resting the mouse shows Obsidian's page preview", () =>
       await desk.page.keyboard.up("Control");
     }
     await desk.page.locator(".hover-popover", { hasText: "Quipu" }).waitFor();
+  }));
+
+test("the page preview finds a note whose name holds # too", () =>
+  at(
+    {
+      fakes: [found(hit(1, { vault_path: "A #1 [x].md" }))],
+      overlay: { "A #1 [x].md": "# One\n\nAn odd name.\n", "A.md": "# Another\n" },
+    },
+    async (desk) => {
+      await desk.pane();
+      await desk.search("odd");
+      await desk.page.keyboard.down("Control");
+      await desk.hits.first().hover();
+      await desk.page.locator(".hover-popover", { hasText: "An odd name." }).waitFor();
+      await desk.page.keyboard.up("Control");
+      await desk.page.keyboard.press("Enter");
+      await expect.poll(async () => (await desk.seen()).path).toBe("A #1 [x].md");
+    },
+  ));
+
+test("the lowest hit, when it is chosen, stands above the status bar", () =>
+  at({ fakes: [found(...Array.from({ length: 15 }, (_, n) => hit(n)))] }, async (desk) => {
+    await desk.pane();
+    await desk.search("many");
+    for (let step = 0; step < 15; step++) await desk.page.keyboard.press("ArrowDown");
+    const bottom = await desk.chosen.evaluate((el) => el.getBoundingClientRect().bottom);
+    expect(await desk.chosen.getAttribute("data-path")).toBe("Notes/Hit 14.md");
+    const bar = desk.page.locator(".status-bar");
+    expect(bottom).toBeLessThanOrEqual(await bar.evaluate((el) => el.getBoundingClientRect().top));
   }));
 
 test("dragging a hit into a note makes a link", () =>

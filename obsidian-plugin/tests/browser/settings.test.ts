@@ -70,6 +70,31 @@ test("a pasted key is used in its place, kept out of data.json", () =>
     expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
   }));
 
+test("a key that was just pasted is kept when Obsidian ends in the same moment", () =>
+  at({ fakes: [found(hit(1))], noSecrets: true }, async (desk) => {
+    await desk.settings();
+    const key = desk.setting("Key").locator("input");
+    await key.focus();
+    await desk.page.evaluate(() => navigator.clipboard.writeText("khiip_pasted_key"));
+    await desk.page.keyboard.press("Control+V");
+    await desk.page.reload(); // nothing is closed or unloaded properly
+    await desk.page.locator("body[data-started]").waitFor();
+    await desk.settings();
+    expect(await desk.setting("Key").locator("input").inputValue()).toBe("khiip_pasted_key");
+  }));
+
+test("facts in the settings are small, and not headings", () =>
+  at({}, async (desk) => {
+    await desk.settings();
+    const said = desk.setting("Model").locator(".setting-item-control span");
+    await expect.poll(() => said.textContent()).toMatch(/dimensions/);
+    const size = await said.evaluate((el) => parseFloat(getComputedStyle(el).fontSize));
+    const name = desk.setting("Model").locator(".setting-item-name");
+    expect(size).toBeLessThan(
+      await name.evaluate((el) => parseFloat(getComputedStyle(el).fontSize)),
+    );
+  }));
+
 test("an Obsidian without a secret store keeps the key on this device, out of data.json", () =>
   at({ fakes: [found(hit(1))], noSecrets: true }, async (desk) => {
     await desk.settings();

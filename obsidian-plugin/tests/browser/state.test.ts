@@ -150,6 +150,12 @@ test("the first time, the pane gives the two commands", () =>
       expect(commands).toHaveLength(2);
       expect(commands[1]).toContain("serve");
       expect(await desk.page.getByRole("button", { name: "Start the sidecar" }).count()).toBe(0);
+      for (const command of commands) {
+        await card.getByRole("button", { name: `Copy: ${command}` }).click();
+        await expect
+          .poll(() => desk.page.evaluate(() => navigator.clipboard.readText()))
+          .toBe(command);
+      }
       await desk.accessible();
       expect(desk.house.saved).toEqual([]);
     },

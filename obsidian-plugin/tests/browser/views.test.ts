@@ -2,7 +2,16 @@
 import { test } from "vitest";
 import { expect } from "./support/expect";
 import { at, type Desk } from "./support/desk";
-import { answer, found, hit } from "./support/fakes";
+import {
+  answer,
+  envelope,
+  event,
+  found,
+  hit,
+  inState,
+  indexState,
+  searches,
+} from "./support/fakes";
 import { entity, history, near, overview, related } from "./support/more_fakes";
 
 const view = (desk: Desk, type: string): ReturnType<Desk["page"]["locator"]> =>
@@ -121,6 +130,22 @@ test("a code block lists hits that lead to their notes", () =>
       await expect.poll(async () => (await desk.seen()).path).toBe("Clippings/Quipu.md");
     },
   ));
+
+test("a code block's list is live: it follows the index", () =>
+  at({ alone: true, overlay: { "Home.md": "```khiip\nknots\n```\n" } }, async (desk) => {
+    const text = desk.house.parts.overlay[".khiip/sidecar.json"] ?? "{}";
+    const { vault_id: id } = JSON.parse(text) as { vault_id: string };
+    desk.gateway.fake(inState(id, { state: "ready" }));
+    let title = "First";
+    desk.gateway.fake(searches((ask) => ({ body: envelope(ask, [hit(1, { title })]) })));
+    await desk.restart();
+    await desk.openNote("Home.md", "preview");
+    const block = desk.page.locator(".block-language-khiip");
+    await block.getByRole("link", { name: "First" }).waitFor();
+    title = "Second";
+    desk.gateway.tell(event(indexState({ state: "ready" }, { generation: 2 })));
+    await block.getByRole("link", { name: "Second" }).waitFor();
+  }));
 
 test("a code block without a query, and one whose server is gone, say so in the note", () =>
   at(

@@ -1,6 +1,6 @@
 /** What the pane shows where there are no hits: hints, first steps, what to do about a fault. */
 
-import { Platform } from "obsidian";
+import { Notice, Platform, setIcon } from "obsidian";
 import type { Fault } from "../../errors";
 import type { Khiip } from "../../khiip";
 import type { Search } from "../../search/search";
@@ -73,8 +73,7 @@ export function drawFault(
   if (fault.kind === "no_key" || fault.kind === "unauthorized") {
     drawButton(buttons, "Open settings", khiip.openSettings);
   }
-  const { stranger } = khiip.connection;
-  if (fault.kind === "other_vault" && stranger?.name && khiip.starter.folder === null) {
+  if (CONFIRMED.has(fault.kind) && khiip.connection.stranger !== null) {
     drawButton(buttons, "It is this vault", () => {
       khiip.connection.trustStranger();
       khiip.monitor.restart();
@@ -82,6 +81,9 @@ export function drawFault(
   }
   drawButton(buttons, "Try again", actions.retry);
 }
+
+/** Faults that a person may put right by saying whose sidecar it is. */
+const CONFIRMED = new Set<Fault["kind"]>(["unconfirmed", "other_vault"]);
 
 async function drawStart(buttons: HTMLElement, khiip: Khiip): Promise<void> {
   if (!(await khiip.starter.canStart())) return;
@@ -115,8 +117,8 @@ export function drawFirstSteps(parent: HTMLElement, khiip: Khiip): void {
   card.createEl("p", {
     text: "A small program beside Obsidian reads your notes and answers here. Nothing leaves this machine.",
   });
-  drawCommand(card, "Install it:", "pipx install khiip");
-  drawCommand(card, "Start it:", serveCommand(khiip.starter.folder));
+  drawCommand(card, khiip, "Install it:", "pipx install khiip");
+  drawCommand(card, khiip, "Start it:", serveCommand(khiip.starter.folder));
 }
 
 function serveCommand(folder: string | null): string {
@@ -127,11 +129,27 @@ function quoted(path: string): string {
   return /^[\w./~:\\-]+$/u.test(path) ? path : `"${path.replace(/["$`]/gu, "\\$&")}"`;
 }
 
-function drawCommand(card: HTMLElement, label: string, command: string): void {
+function drawCommand(card: HTMLElement, khiip: Khiip, label: string, command: string): void {
   const row = card.createDiv("khiip-command");
   row.createSpan({ text: label });
-  row.createEl("code", { text: command });
+  const line = row.createDiv("khiip-command-line");
+  line.createEl("code", { text: command });
+  const button = line.createEl("button", { cls: "khiip-icon clickable-icon" });
+  button.setAttr("aria-label", `Copy: ${command}`);
+  setIcon(button, "copy");
+  button.onClickEvent(() => {
+    khiip.run(async () => {
+      await navigator.clipboard.writeText(command);
+      setIcon(button, "check");
+      khiip.later(() => {
+        setIcon(button, "copy");
+      }, COPIED);
+      new Notice("Copied.");
+    });
+  });
 }
+
+const COPIED = 1500;
 
 function drawButton(parent: HTMLElement, text: string, run: () => void): HTMLButtonElement {
   const button = parent.createEl("button", { text });

@@ -4,6 +4,7 @@ import { Menu, setIcon, setTooltip, type Component } from "obsidian";
 import type { Match, Rank } from "../../api/wire";
 import type { Khiip } from "../../khiip";
 import { MATCH_LABELS, RANK_LABELS } from "../../search/labels";
+import { quotationsIn } from "../../search/filters";
 import { isEmpty, lineOf, sameSearch, type Search } from "../../search/search";
 import { withSaved } from "../../settings/settings";
 import { Chips } from "./chips";
@@ -36,7 +37,7 @@ export class Controls {
   ) {
     const head = parent.createDiv("khiip-head");
     const row = head.createDiv("khiip-row");
-    const known = new VaultKnown(khiip);
+    const known = new VaultKnown(khiip.app, khiip.client);
     this.box = new SearchBox(row, component, khiip.uniqueId(), known, tell);
     this.save = drawIcon(row, component, "Save this search", "bookmark", () => {
       this.toggleSaved();
@@ -58,7 +59,7 @@ export class Controls {
 
   /** Show all of a search but its text, which is being typed. */
   follow(search: Search): void {
-    this.chips.set(search.filters);
+    this.chips.set([...new Set([...search.filters, ...quotationsIn(search.text)])]);
     this.match.set(search.match);
     this.rank.set(search.rank);
     const saved = this.savedAs(search) !== undefined;

@@ -1,20 +1,34 @@
 /** What is known of the vault for the values of filters: looked up when first asked for. */
 
-import { getAllTags } from "obsidian";
-import type { Khiip } from "../../khiip";
+import { getAllTags, type App } from "obsidian";
+import type { Client } from "../../api/client";
 import type { Known } from "../../search/suggest";
 
-const ENTITIES = 200;
+const PAGE = 200;
+const MOST_PAGES = 50;
 
 export class VaultKnown implements Known {
   private tagsSeen: string[] | null = null;
   private names: string[] | null = null;
+  private looking = false;
+  private stale = true;
+  private readonly listeners = new Set<() => void>();
 
-  constructor(private readonly khiip: Khiip) {}
+  constructor(
+    private readonly app: App,
+    private readonly client: Pick<Client, "overview">,
+  ) {}
 
   /** Look anew when asked next: notes may have changed since. */
   forget(): void {
     this.tagsSeen = null;
+    if (!this.looking) this.stale = true;
+  }
+
+  /** Told when more is known; gives a function that ends it. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Tags of the vault, the most used first, without `#`. */
@@ -24,28 +38,44 @@ export class VaultKnown implements Known {
   };
 
   folders = (): readonly string[] => {
-    const folders = this.khiip.app.vault.getAllFolders(false);
+    const folders = this.app.vault.getAllFolders(false);
     return folders.map((folder) => folder.path);
   };
 
   /** Names that notes are about; they come from the sidecar, so the first look finds none yet. */
   entities = (): readonly string[] => {
-    if (this.names === null) {
-      this.names = [];
-      void this.khiip.client.overview(ENTITIES, 0).then(
-        ({ entities }) => {
-          this.names = entities.map((entity) => entity.name);
-        },
-        () => {
-          this.names = null; // the client has told of the fault; ask again next time
-        },
-      );
-    }
-    return this.names;
+    if (this.stale && !this.looking) void this.lookAtEntities();
+    return this.names ?? [];
   };
 
+  /** Every name, page after page; what was known stays until the new list is longer. */
+  private async lookAtEntities(): Promise<void> {
+    this.looking = true;
+    try {
+      const names: string[] = [];
+      for (let page = 0; page < MOST_PAGES; page += 1) {
+        const { entities, has_more: more } = await this.client.overview(PAGE, page * PAGE);
+        names.push(...entities.map((entity) => entity.name));
+        if (names.length > (this.names?.length ?? 0)) this.learn([...names]);
+        if (!more || entities.length === 0) break;
+      }
+      this.stale = false;
+      this.learn(names);
+    } catch {
+      // The client has told of the fault; the next look may find more.
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  private learn(names: string[]): void {
+    const same = names.length === this.names?.length;
+    this.names = names;
+    if (!same) for (const listener of this.listeners) listener();
+  }
+
   private countTags(): string[] {
-    const { vault, metadataCache } = this.khiip.app;
+    const { vault, metadataCache } = this.app;
     const counts = new Map<string, number>();
     for (const file of vault.getMarkdownFiles()) {
       const cache = metadataCache.getFileCache(file);

@@ -5,7 +5,14 @@ import type { Hits } from "../../api/wire";
 import type { Fault } from "../../errors";
 import { VIEWS, type Khiip } from "../../khiip";
 import { Hunt } from "../../search/hunt";
-import { isEmpty, readSearch, searchOfLine, withFilters, type Search } from "../../search/search";
+import {
+  isEmpty,
+  readSearch,
+  searchOfLine,
+  withFilters,
+  withoutFilter,
+  type Search,
+} from "../../search/search";
 import { newSearch } from "../../settings/settings";
 import type { SidecarState } from "../../sidecar/state";
 import { HitList } from "../hit_list";
@@ -125,7 +132,8 @@ export class SearchPane extends Component {
         this.change({ text, filters: withFilters(this.search.filters, filters) }, false);
       },
       unfiltered: (filter) => {
-        this.change({ filters: this.search.filters.filter((each) => each !== filter) }, false);
+        this.change(withoutFilter(this.search, filter), false);
+        this.controls.set(this.search);
       },
       backspaced: () => {
         const last = this.search.filters.at(-1);
@@ -145,6 +153,9 @@ export class SearchPane extends Component {
       },
       current: () => this.search,
       key: (event) => this.list.key(event),
+      closed: () => {
+        this.list.pointAtChosen();
+      },
     });
   }
 

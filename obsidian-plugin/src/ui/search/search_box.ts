@@ -2,7 +2,7 @@
 
 import type { Component } from "obsidian";
 import { suggestions, type Known, type Suggestion } from "../../search/suggest";
-import { takeFilters } from "../../search/operators";
+import { takeFilters } from "../../search/filters";
 import { SuggestionList } from "./suggestion_list";
 
 /** What the box tells. */
@@ -14,6 +14,8 @@ export interface BoxListener {
   backspaced: () => void;
   /** A key that the box has no use for; says whether it meant something. */
   key: (event: KeyboardEvent) => boolean;
+  /** The suggestions are gone: what the arrows choose now is elsewhere. */
+  closed: () => void;
 }
 
 export class SearchBox {
@@ -25,7 +27,10 @@ export class SearchBox {
     parent: HTMLElement,
     component: Component,
     id: string,
-    private readonly known: Known & { forget: () => void },
+    private readonly known: Known & {
+      forget: () => void;
+      listen: (more: () => void) => () => void;
+    },
     private readonly tell: BoxListener,
   ) {
     const wrap = parent.createDiv("khiip-box search-input-container");
@@ -42,10 +47,18 @@ export class SearchBox {
       cls: "search-input-clear-button",
       attr: { "aria-hidden": "true" },
     });
-    this.list = new SuggestionList(wrap, component, this.input, id, (picked) => {
-      this.take(picked);
+    this.list = new SuggestionList(wrap, component, this.input, id, {
+      picked: (suggestion) => {
+        this.take(suggestion);
+      },
+      closed: tell.closed,
     });
     this.register(component);
+    component.register(
+      known.listen(() => {
+        this.suggest(false);
+      }),
+    );
     this.set("");
   }
 
@@ -105,9 +118,16 @@ export class SearchBox {
       return;
     }
     this.clear.toggle(text !== "");
-    const cursor = this.input.selectionStart ?? text.length;
-    this.list.show(composing ? [] : suggestions(text, cursor, this.known));
+    this.suggest(composing);
     this.tell.typed(text);
+  }
+
+  /** Show what fits the word that is typed; also when more is known than before. */
+  private suggest(composing: boolean): void {
+    const text = this.input.value;
+    const cursor = this.input.selectionStart ?? text.length;
+    const asked = !composing && this.input.isActiveElement();
+    this.list.show(asked ? suggestions(text, cursor, this.known) : []);
   }
 
   private take(picked: Suggestion): void {

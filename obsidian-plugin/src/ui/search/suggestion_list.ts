@@ -14,7 +14,7 @@ export class SuggestionList {
     component: Component,
     private readonly focusEl: HTMLElement,
     private readonly id: string,
-    private readonly picked: (suggestion: Suggestion) => void,
+    private readonly tell: { picked: (suggestion: Suggestion) => void; closed: () => void },
   ) {
     const attr = { role: "listbox", "aria-label": "Suggestions", id };
     this.el = parent.createDiv({ cls: "khiip-suggestions", attr });
@@ -32,12 +32,14 @@ export class SuggestionList {
 
   /** Show these, or nothing when there are none. */
   show(items: readonly Suggestion[]): void {
+    const before = this.open;
     this.items = items;
     this.el.empty();
     this.el.toggle(items.length > 0);
     this.options = items.map((item, index) => this.draw(item, index));
     // A value is being typed: Enter takes the best one. A name is only offered.
     this.choose(items[0]?.whole ? 0 : -1);
+    if (before && items.length === 0) this.tell.closed();
   }
 
   /** Do what a key means here; says whether it meant something. */
@@ -66,11 +68,10 @@ export class SuggestionList {
     const option = this.options[index];
     option?.setAttr("aria-selected", "true");
     if (option) this.focusEl.setAttr("aria-activedescendant", option.id);
-    else if (!this.open) this.focusEl.removeAttribute("aria-activedescendant");
   }
 
   private pick(index: number): void {
     const item = this.items[index];
-    if (item) this.picked(item);
+    if (item) this.tell.picked(item);
   }
 }

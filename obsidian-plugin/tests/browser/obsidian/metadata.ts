@@ -69,7 +69,10 @@ export class MetadataCache extends Events {
     return counts;
   }
 
-  getFirstLinkpathDest(linkpath: string, _sourcePath: string): O.TFile | null {
+  getFirstLinkpathDest(linkpath: string, sourcePath: string): O.TFile | null {
+    // A link without a path, such as `#Heading`, leads to the note that holds it.
+    if (linkpath === "")
+      return this.vault.getFiles().find(({ path }) => path === sourcePath) ?? null;
     const wanted = linkpath.toLowerCase().replace(/^\//, "");
     const fits = (file: O.TFile): boolean => {
       const path = file.path.toLowerCase();

@@ -52,6 +52,16 @@ function listed(vault: string): Listed[] {
   });
 }
 
+/** Notes that are in the overlay alone. */
+function laidOver(overlay: Record<string, string | null>, known: Listed[]): Listed[] {
+  const paths = new Set(known.map((each) => each.path));
+  return Object.entries(overlay).flatMap(([name, text]) =>
+    text === null || paths.has(name) || name.startsWith(".")
+      ? []
+      : [{ path: name, ctime: 0, mtime: 0, size: text.length }],
+  );
+}
+
 async function bodyOf(request: http.IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
@@ -169,9 +179,10 @@ export class House {
     const { vault, mobile, noSecrets, secrets, env } = this.parts;
     const read = (file: string): string => fs.readFileSync(file, "utf8");
     const config = path.join(vault, ".obsidian/app.json");
+    const onDisk = listed(vault);
     return {
       vaultName: path.basename(vault),
-      listed: listed(vault),
+      listed: [...onDisk, ...laidOver(this.parts.overlay, onDisk)],
       config: fs.existsSync(config) ? (JSON.parse(read(config)) as object) : {},
       manifest: JSON.parse(read(path.join(PLUGIN, "manifest.json"))) as object,
       main: this.parts.main ?? read(path.join(PLUGIN, "main.js")),
