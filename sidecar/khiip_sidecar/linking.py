@@ -17,9 +17,7 @@ MOST_PATHS = 20
 PREVIEW_CHARS = 160
 
 
-def linked_memories(
-    index: VaultIndex, path: str, history: FileHistory
-) -> tuple[LinkedMemory, ...]:
+def linked_memories(index: VaultIndex, path: str, history: FileHistory) -> tuple[LinkedMemory, ...]:
     """The captures of the notes themselves, then the newest that name one of them.
 
     `path` is the text that the history was asked for: notes that were never edited count too.

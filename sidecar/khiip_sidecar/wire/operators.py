@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 
 from khiip_indexer.errors import UsageError
-from khiip_sidecar.wire.params import FILTERS, IN_VAULT, MEMORY_FILTERS, Parameter
+from khiip_sidecar.wire.params import FILTERS, IN_VAULT, MAX_TEXT, MEMORY_FILTERS, Parameter
 from khiip_sidecar.wire.parse import Given, escaped, read_value, split_sign
 from khiip_sidecar.wire.times import time_bound
 
@@ -58,7 +58,10 @@ _ESCAPE = re.compile(r'\\(["\\])')
 # Beside so many words a quotation or a word in brackets belongs to a sentence that somebody wrote
 # or pasted: a condition would leave out what the sentence is about.
 _SENTENCE_WORDS = 8
-_ASIDE = re.compile(r'-?(?:[a-z_]+:)?"[^"]*"|-?\[[^\]]*\]|-?[a-z_]+:\S+', re.IGNORECASE)
+_ASIDE = re.compile(
+    r'(?<!\S)-?(?:(?:[a-z_]{1,20}:)?"[^"]{0,1000}"|\[[^\]]{0,1000}\]|[a-z_]{1,20}:\S+)',
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w+")
 # A task, a footnote, a number in brackets: what prose has.
 _NOT_A_KEY = re.compile(r"\s*(?:[xX]|[!^].*|[\d\W_]*)\s*", re.DOTALL)
@@ -239,9 +242,11 @@ def to_text(text: str, terms: Iterable[Term]) -> str:
     The terms come first: behind a text with a quotation mark that is not closed they would be
     read otherwise. Beside a sentence they bear their names.
     """
-    sentence = _is_sentence(text)
-    written = (_named(term) if sentence else _written(term) for term in terms)
-    return " ".join(filter(None, [*written, text]))
+    kept = list(terms)
+    plain = " ".join(filter(None, [*map(_written, kept), text]))
+    if not _is_sentence(plain):
+        return plain
+    return " ".join(filter(None, [*map(_named, kept), text]))
 
 
 def _named(term: Term) -> str:
@@ -278,8 +283,10 @@ def expand(given: Given, now: datetime) -> Given:
     A query of nothing but operators is left out. A MATCH expression is nobody's but SQLite's.
     """
     query = _one_query(given)
-    read = read_query(query, now) if query is not None else None
-    if read is None or not read.terms:
+    if query is None or len(query) > MAX_TEXT:
+        return given  # what is too long is refused, and not looked into before
+    read = read_query(query, now)
+    if not read.terms:
         return given
     said = {name: list(texts) for name, texts in given.items() if name not in ("query", "q")}
     if read.words:
