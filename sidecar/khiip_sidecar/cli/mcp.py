@@ -39,9 +39,9 @@ class McpGroup(click.Group):
 def command(app: App, ctx: click.Context, /, vault: str | None) -> None:
     """Answer an agent's program over stdin and stdout.
 
-    It speaks the Model Context Protocol. Started by the program itself: `khiipd mcp install` says how it learns of it. Uses the
-    running sidecar of the vault, and else opens the index itself, for reading only. Where no
-    vault is named, the client's roots choose it. Ends with its client.
+    It speaks the Model Context Protocol. Started by the program itself: `khiipd mcp install` says
+    how it learns of it. Uses the running sidecar of the vault, and else opens the index itself,
+    for reading only. Where no vault is named, the client's roots choose it. Ends with its client.
 
     \b
     Examples:
