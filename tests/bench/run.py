@@ -225,6 +225,7 @@ PARTS: Mapping[str, Callable[[Bench], None]] = {
     "retrieval": partial(script, name="retrieval"),
     "lexical": partial(script, name="lexical"),
     "history": partial(script, name="history"),
+    "plugin": partial(script, name="plugin"),
     "tokens": partial(script, name="tokens"),
     "backfill": partial(script, name="backfill"),
     "living": living,

@@ -33,6 +33,14 @@ class Sidecar:
         """A connection of its own to the same service, for another thread."""
         return Sidecar(self.vault, self._port, self._key, self._pid, self.env)
 
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def key(self) -> str:
+        return self._key
+
     def get(self, path: str, **query: str) -> Any:
         """The JSON of one answer; RuntimeError for any other status than 200."""
         address = f"{path}?{urllib.parse.urlencode(query)}" if query else path
