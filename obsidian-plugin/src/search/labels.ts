@@ -83,6 +83,12 @@ export function breakdownLabel(hit: Hit): string {
 const DEGRADED: Record<string, string> = {
   warming: "by words only until the model is ready",
   no_embedder: "by words only: no model is set",
+  no_vectors: "by words only until notes are read for their meaning",
+  no_model: "by words only: the model cannot be used",
+  model_failed: "by words only: the model failed",
+  embedder_unreachable: "by words only: the model's service does not answer",
+  consent_needed: "by words only: the model's service may not be asked yet",
+  index_of_other_model: "by words only: the index was made by another model",
   indexing: "not all notes are read yet",
   not_embedded: "not read for its meaning yet",
   weak_language: "mostly by words: the model does not know this script",

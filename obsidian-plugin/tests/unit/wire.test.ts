@@ -24,6 +24,14 @@ describe("answers that were agreed on", () => {
     expect(parsed(golden("index"), indexState).state).toBe("ready");
   });
 
+  test("the state of the index lists its problems, each with its place", () => {
+    const index = JSON.parse(golden("index")) as Record<string, unknown>;
+    expect(parsed(golden("index"), indexState).problems).toEqual([]);
+    const problem = { path: "a.md", line: 3, code: "yaml", reason: "It is no YAML.", hint: null };
+    const told = parsed(JSON.stringify({ ...index, problems: [problem] }), indexState);
+    expect(told.problems).toEqual([problem]);
+  });
+
   test("every error has its three fields", () => {
     const errors = JSON.parse(golden("errors")) as Record<string, { body: unknown }>;
     for (const { body } of Object.values(errors)) {
@@ -33,7 +41,12 @@ describe("answers that were agreed on", () => {
 
   test("why a hit was found, and where, comes with it", () => {
     const [first] = parsed(golden("recall_explained"), hits).results;
-    expect(first?.passage?.ranges.length).toBeGreaterThan(0);
+    const { text, ranges } = first?.passage ?? { text: "", ranges: [] };
+    expect(ranges.length).toBeGreaterThan(0);
+    for (const [start, end] of ranges) {
+      expect(start).toBeLessThan(end);
+      expect(end).toBeLessThanOrEqual(Array.from(text).length);
+    }
     expect(first?.match_reasons).toContain("verbatim");
     expect(first?.composite).not.toBeNull();
     expect(first?.score_breakdown?.relevance).toBeGreaterThan(0.9);
@@ -44,7 +57,12 @@ describe("answers that were agreed on", () => {
     const { entities, total } = parsed(golden("overview"), wire.overview);
     expect(total).toBeGreaterThanOrEqual(entities.length);
     expect(entities[0]?.name).not.toBe("");
-    expect(parsed(golden("history"), wire.history).linked_memories[0]?.id).not.toBe("");
+    const { linked_memories: linked, history_state: state } = parsed(
+      golden("history"),
+      wire.history,
+    );
+    expect(linked.map(({ id }) => id.length)).toEqual(linked.map(() => 26));
+    expect([linked.length > 0, state]).toEqual([true, "journal"]);
   });
 });
 

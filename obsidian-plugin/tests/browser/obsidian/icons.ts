@@ -2,6 +2,9 @@
 
 const SHAPES: [RegExp, string][] = [
   [/search|telescope|scan/, "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M21 21l-4.5-4.5"],
+  [/copy/, "M9 9h11v11H9zM5 15H4V4h11v1"],
+  [/unplug/, "M4 20l4-4M16 8l4-4M7 11l6 6l-2 2a4 4 0 0 1-6-6zM11 7l2-2a4 4 0 0 1 6 6l-2 2z"],
+  [/library/, "M5 4v16M10 4v16M15 4l4 16"],
   [/plus/, "M12 5v14M5 12h14"],
   [/^x$|cross|close/, "M6 6l12 12M18 6L6 18"],
   [/check/, "M5 12l5 5L20 7"],
@@ -13,7 +16,7 @@ const SHAPES: [RegExp, string][] = [
     "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18M3 12h18M12 3c4 5 4 13 0 18c-4-5-4-13 0-18",
   ],
   [/youtube|video|play|film/, "M3 7h18v10H3zM10 10l5 2l-5 2z"],
-  [/book|library|wiki/, "M5 4h12a2 2 0 0 1 2 2v14H7a2 2 0 0 1-2-2z"],
+  [/book|library|wiki/, "M7 3h12v18H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2M5 18a2 2 0 0 1 2-2h12"],
   [/message|reddit|quote|chat/, "M4 5h16v11H9l-5 4z"],
   [/twitter|^at-sign|hash|tag/, "M9 4L7 20M17 4l-2 16M4 9h16M4 15h16"],
   [

@@ -37,6 +37,8 @@ export interface DeskParts extends Partial<Omit<HouseParts, "vault" | "theme">> 
   /** Nothing in the vault names a sidecar; the gateway's address is in the settings. */
   unannounced?: boolean;
   reducedMotion?: boolean;
+  /** Dots of the screen for each pixel. */
+  scale?: number;
 }
 
 export interface Seen {
@@ -112,6 +114,7 @@ export class Desk {
       await connect()
     ).newContext({
       viewport: size,
+      deviceScaleFactor: parts.scale ?? 1,
       hasTouch: parts.mobile ?? false,
       reducedMotion: parts.reducedMotion ? "reduce" : "no-preference",
       colorScheme: parts.theme ?? "light",

@@ -154,6 +154,7 @@ export const LOOKS: Look[] = [
     fakes: [(a) => (a.path === "/health" ? { body: health("f".repeat(32)) } : undefined)],
     show: ask,
   },
+  { name: "whose-sidecar", within: SEARCH, parts: { unannounced: true }, show: ask },
   {
     name: "server-error",
     within: SEARCH,
