@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from khiip_indexer.fields.entity_names import entity_key
@@ -21,6 +22,7 @@ def linked_memories(index: VaultIndex, path: str, history: FileHistory) -> tuple
     """The captures of the notes themselves, then the newest that name one of them.
 
     `path` is the text that the history was asked for: notes that were never edited count too.
+    What is not on the disk any more is left out, as of every other answer.
     """
     edited = [each.path for each in history.paths_matched[:MOST_PATHS]]
     own = [record for path in edited if (record := index.capture_at(path)) is not None]
@@ -30,9 +32,10 @@ def linked_memories(index: VaultIndex, path: str, history: FileHistory) -> tuple
     keys = {entity_key(note_name(path)): note_name(path) for path in paths}
     naming = index.page(Filters(entities=tuple(keys)), limit=MOST_LINKED) if keys else []
     known = {record.id for record in own}
-    found = [_linked(record, None) for record in own]
-    found += [_linked(record, _named(record, keys)) for record in naming if record.id not in known]
-    return tuple(found[:MOST_LINKED])
+    found: list[tuple[CaptureRecord, str | None]] = [(record, None) for record in own]
+    found += [(record, _named(record, keys)) for record in naming if record.id not in known]
+    there = (each for each in found if index.vault.fingerprint(each[0].vault_path) is not None)
+    return tuple(_linked(*each) for each in islice(there, MOST_LINKED))
 
 
 def _named(record: CaptureRecord, keys: dict[str, str]) -> str | None:

@@ -273,3 +273,18 @@ def test_a_note_that_goes_while_its_passage_is_looked_up_costs_no_answer(
             "knots and cords",
             "knots and sails",
         ]
+
+
+def test_a_history_links_no_note_that_is_gone(tmp_path: Path) -> None:
+    notes = {
+        "rope.md": note("knots"),
+        "about.md": note("cords [[rope]]"),
+        "more.md": note("sails [[rope]]"),
+    }
+    with open_house(tmp_path / "vault", notes) as house:
+        house.remove("about.md")
+        linked = recall(house, path="rope")["linked_memories"]
+        assert [each["title"] for each in linked] == ["rope", "more"]
+        house.remove("rope.md")
+        linked = recall(house, path="rope")["linked_memories"]
+        assert [each["title"] for each in linked] == ["more"]
