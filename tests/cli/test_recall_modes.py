@@ -83,7 +83,7 @@ def test_what_matches_is_made_bold_and_lines_break_at_blanks() -> None:
         return f"<{text}>" if style.get("bold") else text
 
     assert passage_lines(passage, mark, 24) == [
-        "<K><n><o><t><s> on <c><o><r><d><s> kept the",
+        "<Knots> on <cords> kept the",
         "accounts of an empire.",
         "Reading · line 7",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from khiip_sidecar.cli.output import Paint, columns, plain
@@ -14,14 +15,16 @@ def passage_lines(passage: Mapping[str, Any], paint: Paint, width: int) -> list[
     """At most three lines of the passage's text, each in `width` columns, then where it stands."""
     text = "".join(" " if char.isspace() else plain(char) for char in passage["text"])
     marked = {at for start, end in passage["ranges"] for at in range(start, end)}
-    lines = [
-        "".join(
-            paint(text[at], fg="yellow", bold=True) if at in marked else text[at] for at in line
-        )
-        for line in _wrapped(text, width)
-    ]
+    lines = ["".join(_painted(text, line, marked, paint)) for line in _wrapped(text, width)]
     where = _where(passage)
     return [*lines, paint(where, dim=True)] if where else lines
+
+
+def _painted(text: str, line: range, marked: set[int], paint: Paint) -> Iterator[str]:
+    """Each stretch as a whole: letters that join are torn apart by codes between them."""
+    for is_marked, places in groupby(line, marked.__contains__):
+        stretch = "".join(text[at] for at in places)
+        yield paint(stretch, fg="yellow", bold=True) if is_marked else stretch
 
 
 def _where(passage: Mapping[str, Any]) -> str:
