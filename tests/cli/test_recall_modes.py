@@ -42,7 +42,9 @@ def test_an_overview_is_a_line_an_entity(filled: Khiipd) -> None:
     lines = filled.ok("recall").stdout.splitlines()
     (wayside,) = [line for line in lines if "Wayside" in line]
     assert "2 notes, 1 goal, 1 caveat, 1 pinned, project" in wayside
-    assert filled.ok("recall", "--kind", "company").stdout == ""
+    for none in (("--kind", "company"), ("--offset", "50")):
+        result = filled.ok("recall", *none)
+        assert (result.stdout, result.stderr) == ("", "nothing found\n")
 
 
 def test_a_passage_stands_in_the_place_of_the_excerpt(filled: Khiipd) -> None:

@@ -80,14 +80,16 @@ def command(app: App, /, query: tuple[str, ...], as_json: bool, **given: Given) 
     if as_json:
         write_json(answer)
         return
+    if answer.get("entities") == []:
+        narrowed = answer["total"] or {"kind", "min_memories"} & params.keys()
+        say("nothing found" if narrowed else "no note is about anybody or anything yet")
+        return
     _show(answer, params["view"][0])
 
 
 def _show(answer: dict[str, Any], view: str) -> None:
     if "entities" in answer:
         show_overview(answer)
-        if not answer["entities"]:
-            say("no note is about anybody or anything yet")
         return
     if "paths_matched" in answer:
         show_history(answer)
