@@ -24,7 +24,7 @@ export interface ConnectionParts extends Pick<ClientParts, "send" | "later"> {
 export class Connection {
   private settled: Promise<Target> | null = null;
   /** The vault that answered, of which a person may say that it is this one; null for none. */
-  stranger: string | null = null;
+  stranger: { id: string; address: string } | null = null;
 
   constructor(private readonly parts: ConnectionParts) {}
 
@@ -47,7 +47,7 @@ export class Connection {
 
   /** A person says that the vault that answers is this one. */
   trustStranger(): void {
-    if (this.stranger !== null) this.parts.trusted.set(this.stranger);
+    if (this.stranger) this.parts.trusted.set(this.stranger.id);
     this.reset();
   }
 
@@ -61,14 +61,14 @@ export class Connection {
     const address = addressOf(this.parts.address(), file);
     // Health needs no key: who is there is settled before any is sent.
     const health = await askHealth(this.parts, address);
-    this.demandOurs(file, health.vault_id);
+    this.demandOurs(file, health.vault_id, address);
     return { health, target: { address, key: await this.keyFor(address) } };
   }
 
-  private demandOurs(file: SidecarFile | null, id: string): void {
+  private demandOurs(file: SidecarFile | null, id: string, address: string): void {
     const trusted = this.parts.trusted.get();
     const verdict = isOurs({ announced: file?.vault_id ?? null, trusted }, id);
-    this.stranger = verdict === "ask" ? id : null;
+    this.stranger = verdict === "ask" ? { id, address } : null;
     if (verdict === "no") throw fault("other_vault");
     if (verdict === "ask") throw fault(trusted === null ? "unconfirmed" : "other_vault");
   }

@@ -88,6 +88,7 @@ test("a sidecar that nothing in the vault names gets no key until a person says 
     await desk.pane();
     await typeAway(desk);
     await told(desk, /is this the sidecar of this vault/i);
+    await desk.page.getByText(desk.gateway.url, { exact: true }).waitFor();
     await desk.accessible();
     expect(new Set(desk.gateway.log.map((line) => line.path))).toEqual(new Set(["/health"]));
     for (const { headers } of desk.gateway.log) expect(headers.authorization).toBeUndefined();

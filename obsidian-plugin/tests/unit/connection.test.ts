@@ -60,7 +60,7 @@ describe("whose sidecar it is", () => {
     const { connection, sent } = desk({ trusted, pastedKey: () => "khiip_pasted" });
     await expect(connection.target()).rejects.toMatchObject({ kind: "unconfirmed" });
     expect(sent.map(({ key }) => key)).toEqual([undefined]);
-    expect(connection.stranger).toBe(ID);
+    expect(connection.stranger).toEqual({ id: ID, address: DEFAULT_ADDRESS });
     connection.trustStranger();
     await expect(connection.target()).resolves.toMatchObject({ key: "khiip_pasted" });
     expect([known, connection.stranger]).toEqual([ID, null]);

@@ -68,12 +68,14 @@ export function drawFault(
 ): void {
   const card = parent.createDiv("khiip-card khiip-fault");
   if (fault.help && !first) card.createEl("p", { text: fault.help });
+  const stranger = CONFIRMED.has(fault.kind) ? khiip.connection.stranger : null;
+  if (stranger) card.createEl("p").createEl("code", { text: stranger.address });
   const buttons = card.createDiv("khiip-buttons");
   if (fault.kind === "offline") void drawStart(buttons, khiip);
   if (fault.kind === "no_key" || fault.kind === "unauthorized") {
     drawButton(buttons, "Open settings", khiip.openSettings);
   }
-  if (CONFIRMED.has(fault.kind) && khiip.connection.stranger !== null) {
+  if (stranger) {
     drawButton(buttons, "It is this vault", () => {
       khiip.connection.trustStranger();
       khiip.monitor.restart();
