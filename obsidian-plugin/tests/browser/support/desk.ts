@@ -194,6 +194,10 @@ export class Desk {
     await this.box.fill("");
     await this.box.pressSequentially(text);
     await this.hits.first().waitFor();
+    // On a machine that is busy elsewhere the pause after the last key may be a long one.
+    await expect
+      .poll(() => this.results.getAttribute("aria-busy"), { timeout: 6000 })
+      .toBe("false");
     await this.quiet();
   }
 
