@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -102,18 +103,28 @@ def test_commands_stay_on_this_machine(watched: Watched) -> None:
     assert watched.strangers() == ""
 
 
+def wait_until_ready(watched: Watched, serving: subprocess.Popen[bytes]) -> None:
+    for _ in range(1200):
+        assert serving.poll() is None, "it ended by itself"
+        sidecar = find_sidecar(watched.settings)
+        if sidecar is not None:
+            health = sidecar.health()
+            if health["state"] == "ready" and health["index"]["searchable_by_meaning"]:
+                return
+        time.sleep(0.05)
+    raise AssertionError("it did not come to rest in a minute")
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGTERM"), reason="needs signals")
 def test_the_sidecar_stays_on_this_machine(watched: Watched) -> None:
-    port = str(21_000 + os.getpid() % 20_000)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
     with subprocess.Popen(
         watched.command("serve", "--port", port), env=watched.env, stderr=subprocess.PIPE
     ) as serving:
         try:
-            for _ in range(600):
-                sidecar = find_sidecar(watched.settings)
-                if sidecar is not None and sidecar.health()["state"] == "ready":
-                    break
-                time.sleep(0.05)
+            wait_until_ready(watched, serving)
             answer = json.loads(watched.run("recall", "where is the pump", "--json"))
             assert answer["results"][0]["vault_path"] == "Pump.md"
             assert answer["embedder_model"] == "all-MiniLM-L6-v2"
