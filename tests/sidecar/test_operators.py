@@ -276,3 +276,8 @@ def test_beside_a_few_words_a_quotation_is_a_condition() -> None:
     sentence = "one two three four five six seven eight nine ten"
     meant = read_query(f'{sentence} -"left out" [status:done] tag:sea', NOW)
     assert [term.parameter for term in meant.terms] == ["phrase", "property", "tag"]
+
+
+@pytest.mark.parametrize("sign", ["ſource:web", "\u212aind:x", "ſince:2025 x"])
+def test_letters_that_only_look_like_an_operators_are_no_fault(sign: str) -> None:
+    assert read_query(sign, NOW).text is not None

@@ -187,7 +187,7 @@ def _property(key: str, value: str | None) -> list[Term]:
 
 
 def _valued(match: re.Match[str], query: str, now: datetime) -> list[Term]:
-    name, written = OPERATORS[match["name"].lower()], match["value"]
+    name, written = OPERATORS[match["name"].casefold()], match["value"]
     if _parameters()[name].kind == "time":
         return _time(name, match, query, now)
     quoted = written[0] == '"'
