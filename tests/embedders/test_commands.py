@@ -132,6 +132,19 @@ def test_use_with_prune_keeps_one_model_only(case: Case) -> None:
     assert case.json("embedder", "status")["kept"] == []
 
 
+def test_prune_beside_a_sidecar_settles_nothing(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case.ok("reindex")
+    before = case.json("embedder", "status")
+    with monkeypatch.context() as beside:
+        beside.setattr("khiip_sidecar.client.find_sidecar", lambda _: object())
+        result = case.run("embedder", "use", "near", "--prune")
+    assert result.exit_code == 5
+    assert "nothing can be pruned" in result.stderr
+    assert case.json("embedder", "status") == before
+
+
 def test_without_an_embedder_words_answer_and_it_is_said(case: Case) -> None:
     case.ok("embedder", "use", "none")
     for match in ("semantic", "hybrid"):

@@ -24,7 +24,7 @@ class Weights:
     bonus: float = 0.5
     substring: float = 0.5
     below_verbatim: float = 0.95
-    budget: int = 3_000
+    budget: int = 4_000
     title_share: float = 0.5
 
     @property

@@ -121,6 +121,8 @@ def use(app: App, /, *, name: str, yes: bool, prune: bool) -> int:
     Exit codes: 0 done; 1 failed; 2 not agreed to; 3 done, and some notes have problems.
     """
     settings = app.settings()
+    if prune:
+        _refuse_beside_a_sidecar(settings)
     choice = facts.find_choice(settings, name)
     known = remembered.load(settings.homes.config, settings.vault)
     if choice.is_remote and choice.address not in known.agreed:
@@ -130,6 +132,17 @@ def use(app: App, /, *, name: str, yes: bool, prune: bool) -> int:
     remembered.save(settings.homes.config, settings.vault, replace(known, use=name))
     (settings.state / glance.SEEN_FILE).unlink(missing_ok=True)
     return _switch(reread_embedder(settings), prune=prune)
+
+
+def _refuse_beside_a_sidecar(settings: Settings) -> None:
+    """Before anything is settled: what cannot be done whole is not begun."""
+    from khiip_sidecar.client import find_sidecar
+
+    if find_sidecar(settings) is not None:
+        raise VaultLocked(
+            "The sidecar holds the vault, so nothing can be pruned now.",
+            hint="Stop it, and say it again.",
+        )
 
 
 def _check_loadable(settings: Settings, choice: EmbedderChoice) -> None:
@@ -170,11 +183,6 @@ def _switch(settings: Settings, *, prune: bool) -> int:
     from khiip_sidecar.client import find_sidecar
 
     sidecar = find_sidecar(settings)
-    if sidecar is not None and prune:
-        raise VaultLocked(
-            "The sidecar holds the vault, so nothing can be pruned now.",
-            hint="Stop it, and say it again.",
-        )
     with reporter() as progress:
         if sidecar is not None:
             report = reindex_by_sidecar(sidecar, progress)
