@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -274,3 +276,25 @@ def test_a_log_that_cannot_be_written_says_so(log: AccessLog, tmp_path: Path) ->
     log._connections[True].execute("PRAGMA query_only = ON")
     with pytest.raises(StorageError, match="may not be written"):
         log.record(["a"])
+
+
+def test_processes_that_make_the_log_at_once_lose_no_access(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from khiip_indexer.storage.accesses import AccessLog\n"
+        "input()\nfor _ in range(5): AccessLog(Path(sys.argv[1])).record(['x'])"
+    )
+    for attempt in range(5):
+        state = tmp_path / str(attempt)
+        state.mkdir()
+        command = [sys.executable, "-c", code, str(state)]
+        many = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True) for _ in range(3)]
+        for each in many:
+            assert each.stdin is not None
+            each.stdin.write("\n")
+            each.stdin.flush()
+        assert [each.wait(20) for each in many] == [0, 0, 0]
+        for each in many:
+            assert each.stdin is not None
+            each.stdin.close()
+        assert AccessLog(state).tallies()["x"].count == 15

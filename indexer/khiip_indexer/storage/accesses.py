@@ -28,6 +28,8 @@ ACCESS_FILE = "access.sqlite"
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _VERSION = 1
+_PATIENCE_SECONDS = 10.0
+_PAUSE_SECONDS = 0.005
 
 
 class AccessLog:
@@ -161,7 +163,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         _refuse_newer(path, version)
         if mode == "rwc" and version < _VERSION:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _into_wal(connection)
             connection.executescript(
                 f"BEGIN IMMEDIATE; {rows.TABLES} PRAGMA user_version = {_VERSION}; COMMIT;"
             )
@@ -169,6 +171,22 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _into_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL, which SQLite refuses at once, and waits for nobody, while another process
+    makes the same new file.
+    """
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _refuse_newer(path: Path, version: int) -> None:
