@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import NoReturn
 
 import click
@@ -15,6 +14,7 @@ from khiip_indexer import __version__
 from khiip_indexer.config import Overrides
 from khiip_indexer.errors import KhiipError, StorageError
 from khiip_sidecar.cli.app import App
+from khiip_sidecar.cli.lazy import LazyGroup
 from khiip_sidecar.cli.output import show_error
 
 COMMANDS = {
@@ -40,18 +40,10 @@ EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141  # what a shell shows for a program that a closed pipe ended
 
 
-class KhiipdGroup(click.Group):
-    """Loads a command's module when it is asked for, and turns errors into lines and exit codes."""
+class KhiipdGroup(LazyGroup):
+    """Every command, with errors turned into lines and exit codes."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = COMMANDS.get(cmd_name)
-        if module is None:
-            return None
-        command: click.Command = import_module(f"khiip_sidecar.cli.{module}").command
-        return command
+    modules = COMMANDS
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -5,31 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
 from khiip_sidecar.cli.app import App, local_backend, pass_app
+from khiip_sidecar.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
     from khiip_sidecar.mcp_server.pipes import Pipes
 
-SUBCOMMANDS = {"install": "mcp_install", "doctor": "mcp_doctor"}
 
+class McpGroup(LazyGroup):
+    """What belongs to an agent's program beside the server itself."""
 
-class McpGroup(click.Group):
-    """Loads a subcommand when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = SUBCOMMANDS.get(cmd_name)
-        if module is None:
-            return None
-        command: click.Command = import_module(f"khiip_sidecar.cli.{module}").command
-        return command
+    modules: ClassVar = {"install": "mcp_install", "doctor": "mcp_doctor"}
 
 
 @click.group("mcp", cls=McpGroup, invoke_without_command=True)
