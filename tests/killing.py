@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -27,3 +29,22 @@ class Killer:
             self.calls += 1
             if self.calls == self.at:
                 os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_in_child(work: Callable[[], object], at: int) -> tuple[int, int]:
+    """(exit status, calls made) of some work in a child that dies at call `at`; 0: never."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        killer = Killer(at)
+        try:
+            sys.setprofile(killer)
+            work()
+        finally:
+            sys.setprofile(None)
+            os.write(writer, str(killer.calls).encode())
+            os._exit(0)
+    os.close(writer)
+    _, status = os.waitpid(child, 0)
+    with os.fdopen(reader) as pipe:
+        return status, int(pipe.read() or 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +25,7 @@ from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vault import Vault
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.results import RecallRequest, RecallResult
-from killing import Killer
+from killing import run_in_child
 from support import FakeEmbedder, make_vault
 
 LONG = "\n\n".join(f"Paragraph {n} tells of thing{n} and of matter{n % 7}." for n in range(40))
@@ -349,30 +348,16 @@ def test_an_embedder_that_was_chosen_meanwhile_is_taken_up_by_the_next_whole_loo
     assert_equals_fresh(settings, new)
 
 
-def run_in_child(settings: Settings, at: int) -> tuple[int, int]:
+def backfill_in_child(settings: Settings, at: int) -> tuple[int, int]:
     """(exit status, calls made) of a backfill in a child that dies at call `at`; 0: never."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        killer = Killer(at)
-        try:
-            sys.setprofile(killer)
-            run(settings, Narrow(), FakeEmbedder())
-        finally:
-            sys.setprofile(None)
-            os.write(writer, str(killer.calls).encode())
-            os._exit(0)
-    os.close(writer)
-    _, status = os.waitpid(child, 0)
-    with os.fdopen(reader) as pipe:
-        return status, int(pipe.read() or 0)
+    return run_in_child(lambda: run(settings, Narrow(), FakeEmbedder()), at)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_at_any_step_it_goes_on_and_ends_as_a_fresh_index(settings: Settings) -> None:
     old, new = FakeEmbedder(), Narrow()
     reindex(settings, old)
-    status, calls = run_in_child(settings, 0)
+    status, calls = backfill_in_child(settings, 0)
     assert (status, model_of(settings)) == (0, "narrow")
     dice, killed = random.Random(5), 0
     for _ in range(KILLS):
@@ -384,7 +369,7 @@ def test_killed_at_any_step_it_goes_on_and_ends_as_a_fresh_index(settings: Setti
                 index.database.write() as connection,
             ):
                 coming.drop_others(connection, old.identity.key)
-        status, _ = run_in_child(settings, dice.randrange(1, calls))
+        status, _ = backfill_in_child(settings, dice.randrange(1, calls))
         killed += status != 0
         model = model_of(settings)
         assert model in ("fake-words", "narrow")

@@ -21,7 +21,7 @@ from khiip_indexer.storage import database as database_module
 from khiip_indexer.sync import verify
 from khiip_indexer.vectors import Graph
 from khiip_sidecar.client import find_sidecar
-from killing import Killer
+from killing import run_in_child
 from support import FakeEmbedder
 
 BEHIND = "index is behind: 1 note changed; run khiipd reindex"
@@ -105,21 +105,8 @@ class TestGhosts:
 
 def reindex_in_child(case: Case, at: int) -> tuple[bool, int]:
     """(whether it was killed, calls made) of `khiipd reindex` in a process of its own."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        killer = Killer(at)
-        try:
-            sys.setprofile(killer)
-            case.run("reindex")
-        finally:
-            sys.setprofile(None)
-            os.write(writer, str(killer.calls).encode())
-            os._exit(0)
-    os.close(writer)
-    _, status = os.waitpid(child, 0)
-    with os.fdopen(reader) as pipe:
-        return os.WIFSIGNALED(status), int(pipe.read() or 0)
+    status, calls = run_in_child(lambda: case.run("reindex"), at)
+    return os.WIFSIGNALED(status), calls
 
 
 class TestCrashes:

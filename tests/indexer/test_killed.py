@@ -18,8 +18,8 @@ from khiip_indexer import graphs
 from khiip_indexer.config import Settings
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage import vector_log
-from khiip_indexer.sync import Syncer, check, verify
-from killing import Killer
+from khiip_indexer.sync import check, verify
+from killing import run_in_child
 from support import FakeEmbedder, make_vault
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -53,24 +53,9 @@ def lay(settings: Settings, round_: int) -> None:
             write(settings, name, text)
 
 
-def run_in_child(settings: Settings, at: int) -> tuple[int, int]:
+def reindex_in_child(settings: Settings, at: int) -> tuple[int, int]:
     """(exit status, calls made) of a reindex in a child that dies at call `at`; 0: never."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        killer = Killer(at)
-        try:
-            sys.setprofile(killer)
-            with VaultIndex.open(settings, write=True) as index:
-                Syncer(index, FakeEmbedder()).run()
-        finally:
-            sys.setprofile(None)
-            os.write(writer, str(killer.calls).encode())
-            os._exit(0)
-    os.close(writer)
-    _, status = os.waitpid(child, 0)
-    with os.fdopen(reader) as pipe:
-        return status, int(pipe.read() or 0)
+    return run_in_child(lambda: reindex(settings, FakeEmbedder()), at)
 
 
 def everything(settings: Settings) -> list[tuple[object, ...]]:
@@ -103,10 +88,10 @@ def test_a_kill_at_any_step_leaves_an_index_that_the_next_run_makes_whole(
         settle(settings, FakeEmbedder())
     lay(settings, round_)
     rng = random.Random(round_)
-    _, calls = run_in_child(make_copy(settings, tmp_path / "count"), at=0)
+    _, calls = reindex_in_child(make_copy(settings, tmp_path / "count"), at=0)
     for number, at in enumerate(sorted(rng.sample(range(1, calls), KILLS // 3))):
         copy = make_copy(settings, tmp_path / f"kill{number}")
-        status, _ = run_in_child(copy, at)
+        status, _ = reindex_in_child(copy, at)
         assert os.WIFSIGNALED(status), "the child must have died"
         embedder = FakeEmbedder()
         had = vectors_of(copy)
@@ -139,13 +124,13 @@ def test_a_kill_while_the_graph_is_saved_or_compacted_serves_no_wrong_answer(
         write(settings, f"{n}.md", f"edited {n}")  # most slots are dead: the graph is built anew
     (settings.vault / "50.md").unlink()
     rng = random.Random(seed)
-    _, calls = run_in_child(make_copy(settings, tmp_path / "count" / "v"), at=0)
+    _, calls = reindex_in_child(make_copy(settings, tmp_path / "count" / "v"), at=0)
     # The graph is built and saved in the last part of a run.
     chosen = rng.sample(range(1, calls), GRAPH_KILLS // 3)
     chosen += rng.sample(range(calls * 3 // 4, calls), GRAPH_KILLS * 2 // 3)
     for number, at in enumerate(chosen):
         copy = make_copy(settings, tmp_path / f"kill{number}" / "v")
-        status, _ = run_in_child(copy, at)
+        status, _ = reindex_in_child(copy, at)
         assert os.WIFSIGNALED(status), "the child must have died"
         assert_serves_only_what_is_stored(copy)
         had = vectors_of(copy)
