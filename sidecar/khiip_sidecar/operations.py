@@ -60,12 +60,7 @@ class Operations:
         return self._searched(said)
 
     def _searched(self, said: Values) -> Json:
-        result = self._service.recall(request_of(said))
-        rows = (self._row(hit, said) for hit in result.hits)
-        kept, tokens, cut = wire_views.within_budget(rows, said["max_tokens"])
-        if said["mark_accessed"]:
-            self._service.mark_accessed(result.hits[: len(kept)])
-        return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
+        return self._answer(self._service.recall(request_of(said)), said)
 
     def _history(self, said: Values) -> Json:
         history = history_view(self._service.history(said["path"]))
@@ -96,7 +91,7 @@ class Operations:
             limit=said["limit"],
             offset=said["offset"],
         )
-        return self._search(result, said)
+        return self._answer(result, said)
 
     def captures(self, params: Given) -> list[Json]:
         """Captures, newest first."""
@@ -177,10 +172,12 @@ class Operations:
             service.memory.importance(record),
         )
 
-    def _search(self, result: RecallResult, said: Values) -> Json:
-        kept, tokens, cut = wire_views.within_budget(
-            (self._row(hit, said) for hit in result.hits), None
-        )
+    def _answer(self, result: RecallResult, said: Values) -> Json:
+        """The hits within the budget; they count as read where the request knows of that."""
+        rows = (self._row(hit, said) for hit in result.hits)
+        kept, tokens, cut = wire_views.within_budget(rows, said.get("max_tokens"))
+        if said.get("mark_accessed"):
+            self._service.mark_accessed(result.hits[: len(kept)])
         return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
 
     def _row(self, hit: RecalledHit, said: Values) -> Json:

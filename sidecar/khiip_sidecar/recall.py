@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 from khiip_indexer.embedding.lineup import actual
 from khiip_indexer.embedding.remembered import Floors
 from khiip_indexer.errors import KhiipError, NotFound, StorageError, Unsupported, UsageError
-from khiip_indexer.records import CaptureRecord, Filters, Freshness, IndexCounts, WatcherState
+from khiip_indexer.records import CaptureRecord, Filters, IndexCounts, WatcherState
 from khiip_indexer.types import Problem
 from khiip_sidecar.history import FileHistory, file_history
 from khiip_sidecar.linking import linked_memories
 from khiip_sidecar.memory.desk import MemoryDesk
 from khiip_sidecar.overview import Overview, OverviewRequest, overview
-from khiip_sidecar.paging import Bookmarks, Page, fill_page
-from khiip_sidecar.ranking.candidates import Candidate, Neighbours, Query
-from khiip_sidecar.ranking.engine import SearchEngine
+from khiip_sidecar.paging import Bookmarks, fill_page
+from khiip_sidecar.ranking.engine import NEAR, Found, SearchEngine
 from khiip_sidecar.ranking.reading import Reading, require_vectors
 from khiip_sidecar.ranking.showing import Showing
 from khiip_sidecar.refusals import no_vectors_yet, not_watching, notes_gone, other_model, too_early
@@ -84,28 +83,15 @@ class RecallService:
 
     def recall(self, request: RecallRequest) -> RecallResult:
         """The captures that fit a query best, or without one those that matter now."""
-        filters = self._checked(request.filters)
-        request = replace(request, filters=filters)
+        request = replace(request, filters=self._checked(request.filters))
         if request.query is None:
-            return self._browsed(request, filters)
-        query = _checked_query(request.query)
-        request = replace(request, query=query)
-        return steadily(self.index.model, lambda: self._searched(request, query, filters))
+            return self._result(request, None, self._engine.browse(request))
+        asked = replace(request, query=_checked_query(request.query))
+        return steadily(self.index.model, lambda: self._searched(asked))
 
-    def _searched(self, request: RecallRequest, query: str, filters: Filters) -> RecallResult:
-        reading = self._engine.read(request, query, self.work().error)
-        page, degraded = self._engine.search(request, reading, filters)
-        if not page.items:
-            self._require_notes()
-        return self._result(
-            request, page, degraded, self._showing.hits(request, reading, page.items)
-        )
-
-    def _browsed(self, request: RecallRequest, filters: Filters) -> RecallResult:
-        page = self._engine.browse(request, filters)
-        if not page.items:
-            self._require_notes()
-        return self._result(request, page, (), self._showing.hits(request, None, page.items))
+    def _searched(self, request: RecallRequest) -> RecallResult:
+        reading = self._engine.read(request, request.query or "", self.work().error)
+        return self._result(request, reading, self._engine.search(request, reading))
 
     def related(
         self, *, capture_id: str | None, path: str | None, filters: Filters, limit: int, offset: int
@@ -113,41 +99,32 @@ class RecallService:
         """The captures nearest to a given one, itself and its chain left out."""
         record = self._named(capture_id, path)
         require_vectors(self.index, self.embedder, self.work().error)
-        wanted = self._checked(filters)
-        near = Neighbours(self.index, record, wanted)
-        request = RecallRequest(None, wanted, limit, offset)
-        page = fill_page(near.fetch, self._freshness, limit=limit, offset=offset)
-        if "not_embedded" in near.degraded:
+        request = RecallRequest(None, self._checked(filters), limit, offset)
+        found = self._engine.related(request, record)
+        if "not_embedded" in found.degraded:
             raise no_vectors_yet("This capture has no vector yet, so nothing can be near it.")
-        reading = Reading(Query(), "semantic")
-        return self._result(
-            request, page, near.degraded, self._showing.hits(request, reading, page.items)
-        )
+        return self._result(request, NEAR, found)
 
     def _result(
-        self,
-        request: RecallRequest,
-        page: Page[Candidate],
-        degraded: Sequence[str],
-        hits: tuple[RecalledHit, ...],
+        self, request: RecallRequest, reading: Reading | None, found: Found
     ) -> RecallResult:
+        page = found.page
+        if not page.items:
+            self._require_notes()
         return RecallResult(
             query=request.query,
             model=self.embedder.identity,
-            hits=hits,
+            hits=self._showing.hits(request, reading, page.items),
             has_more=page.has_more,
-            total_candidates=max(0, self.index.total(request.filters) - page.gone),
+            total_candidates=max(0, found.total - page.gone),
             offset=request.offset,
             stale=page.stale,
-            degraded=self._degraded(degraded),
+            degraded=self._degraded(found.degraded),
         )
 
     def _degraded(self, found: Sequence[str]) -> tuple[str, ...]:
         at_work = {"warming": ("warming",), "indexing": ("indexing",), "suspect": ("indexing",)}
         return tuple(dict.fromkeys((*found, *at_work.get(self.work().state, ()))))
-
-    def _freshness(self, each: Candidate) -> Freshness:
-        return self.index.freshness(each.record)
 
     def history(self, path: str) -> FileHistory:
         """What happened to the notes whose path holds a text, and what is remembered of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ class Pools:
 
     Each pool holds what is new among twice as many as before, and what is in one fits better in
     meaning or in words than all of the next. A cosine below `floor` is no better than chance;
-    `degraded` names what could not be searched.
+    `degraded` names what could not be searched, `total` counts what the filters let in.
     """
 
     def __init__(self, index: VaultIndex, query: Query, filters: Filters, floor: float) -> None:
@@ -75,15 +75,15 @@ class Pools:
         self._floor = floor
         self._size = POOL
         self.degraded: tuple[str, ...] = ()
+        self.total = index.total(filters)
 
     def __iter__(self) -> Iterator[dict[int, Signals]]:
-        total = self._index.total(self._filters)
         seen: set[int] = set()
         while True:
             pool = self._gather()
             yield {row: each for row, each in pool.items() if row not in seen}
             seen.update(pool)
-            if self._size >= total:
+            if self._size >= self.total:
                 return
             self._size *= 2
 
@@ -120,43 +120,20 @@ class Pools:
 
 
 class Nearest:
-    """All captures by cosine alone: their order the index itself knows, however long it is."""
+    """All captures in the order that the index itself knows, however long it is.
 
-    def __init__(
-        self, index: VaultIndex, query: Query, filters: Filters, min_score: float | None
-    ) -> None:
-        self._index = index
-        self._vector = query.vector
-        self._filters = filters
-        self._min_score = min_score
+    `ask` gives so many from an offset on. `degraded` and `total` are as of its last answer.
+    """
+
+    def __init__(self, ask: Callable[[int, int], Ranking]) -> None:
+        self._ask = ask
         self.degraded: tuple[str, ...] = ()
+        self.total = 0
 
     def fetch(self, limit: int, offset: int) -> list[Candidate]:
         """The candidates from `offset` on; fewer than `limit` where there are no more."""
-        if self._vector is None:
-            return []
-        found = self._index.search(
-            self._vector, self._filters, limit=limit, offset=offset, min_score=self._min_score
-        )
-        self.degraded = found.degraded
-        return _by_cosine(found)
-
-
-class Neighbours:
-    """All captures by their nearness to one, itself and its chain left out."""
-
-    def __init__(self, index: VaultIndex, record: CaptureRecord, filters: Filters) -> None:
-        self._index = index
-        self._record = record
-        self._filters = filters
-        self.degraded: tuple[str, ...] = ()
-
-    def fetch(self, limit: int, offset: int) -> list[Candidate]:
-        """The candidates from `offset` on; fewer than `limit` where there are no more."""
-        found = self._index.near(self._record, self._filters, limit=limit, offset=offset)
-        self.degraded = found.degraded
-        return _by_cosine(found)
-
-
-def _by_cosine(found: Ranking) -> list[Candidate]:
-    return [Candidate(hit.record, Signals.of_cosine(hit.score), hit.score) for hit in found.hits]
+        found = self._ask(limit, offset)
+        self.degraded, self.total = found.degraded, found.total_candidates
+        return [
+            Candidate(hit.record, Signals.of_cosine(hit.score), hit.score) for hit in found.hits
+        ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from khiip_indexer.records import Filters
+from khiip_indexer.records import CaptureRecord, Ranking
 from khiip_sidecar.paging import Page, fill_page
-from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools
+from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools, Query
 from khiip_sidecar.ranking.fusion import Signals, is_weak
 from khiip_sidecar.ranking.orders import ByComposite, ByRelevance, Scoring
 from khiip_sidecar.ranking.reading import Reading, read
@@ -21,7 +23,19 @@ if TYPE_CHECKING:
 # What filters without a query are worth: all the same.
 UNASKED = 0.5
 
+# How a search reads that has no query but a capture.
+NEAR = Reading(Query(), "semantic")
+
 Fetch = Callable[[int, int], Sequence[Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of candidates; of how many, and what was not available on the way."""
+
+    page: Page[Candidate]
+    total: int
+    degraded: tuple[str, ...] = ()
 
 
 class SearchEngine:
@@ -43,30 +57,27 @@ class SearchEngine:
         """How the query is looked up; `error` says why the index is not there, if it is known."""
         return read(request, text, self._index, self._embedder, error)
 
-    def search(
-        self, request: RecallRequest, reading: Reading, filters: Filters
-    ) -> tuple[Page[Candidate], tuple[str, ...]]:
-        """The page of captures that fit a query best, and what was degraded on the way."""
+    def search(self, request: RecallRequest, reading: Reading) -> Found:
+        """The page of captures that fit a query best."""
         if reading.match == "semantic" and request.rank == "relevance":
-            near = Nearest(self._index, reading.query, filters, request.min_score)
-            page = self._page(request, near.fetch)
-            return page, _once(reading.degraded, near.degraded)
-        pools = Pools(self._index, reading.query, filters, self._floor())
-        page = self._page(request, self._order(request, reading, iter(pools)).fetch)
-        return page, _once(reading.degraded, pools.degraded)
+            return self._found(request, Nearest(partial(self._near, request, reading)), reading)
+        floor = self._floor()
+        pools = Pools(self._index, reading.query, request.filters, floor)
+        order = self._order(request, reading, iter(pools), floor)
+        page = self._page(request, order.fetch)
+        return Found(page, pools.total, _once(reading.degraded, pools.degraded))
 
-    def _order(
-        self, request: RecallRequest, reading: Reading, pools: Iterator[Mapping[int, Signals]]
-    ) -> ByRelevance | ByComposite:
-        scoring = Scoring(reading.match, reading.query.words_weight, request.min_score)
-        records = self._index.records
-        if request.rank == "relevance":
-            return ByRelevance(pools, scoring, records)
-        return ByComposite(pools, scoring, records, self._composites, self._is_weak)
+    def related(self, request: RecallRequest, record: CaptureRecord) -> Found:
+        """The page of captures nearest to a given one, itself and its chain left out."""
 
-    def browse(self, request: RecallRequest, filters: Filters) -> Page[Candidate]:
+        def ask(limit: int, offset: int) -> Ranking:
+            return self._index.near(record, request.filters, limit=limit, offset=offset)
+
+        return self._found(request, Nearest(ask), NEAR)
+
+    def browse(self, request: RecallRequest) -> Found:
         """The page of captures that the filters let in, by what matters now."""
-        rows = self._memory.in_order(filters, UNASKED)
+        rows = self._memory.in_order(request.filters, UNASKED)
         wanted = request.min_score is None or request.min_score <= UNASKED
 
         def fetch(limit: int, offset: int) -> list[Candidate]:
@@ -75,7 +86,36 @@ class SearchEngine:
             found = (records[row] for row in asked if row in records)
             return [Candidate(record, Signals(), UNASKED) for record in found]
 
-        return self._page(request, fetch)
+        return Found(self._page(request, fetch), self._index.total(request.filters))
+
+    def _near(self, request: RecallRequest, reading: Reading, limit: int, offset: int) -> Ranking:
+        if reading.query.vector is None:
+            raise ValueError("a search by meaning has a vector")
+        return self._index.search(
+            reading.query.vector,
+            request.filters,
+            limit=limit,
+            offset=offset,
+            min_score=request.min_score,
+        )
+
+    def _found(self, request: RecallRequest, near: Nearest, reading: Reading) -> Found:
+        page = self._page(request, near.fetch)
+        return Found(page, near.total, _once(reading.degraded, near.degraded))
+
+    def _order(
+        self,
+        request: RecallRequest,
+        reading: Reading,
+        pools: Iterator[Mapping[int, Signals]],
+        floor: float,
+    ) -> ByRelevance | ByComposite:
+        scoring = Scoring(reading.match, reading.query.words_weight, request.min_score)
+        records = self._index.records
+        if request.rank == "relevance":
+            return ByRelevance(pools, scoring, records)
+        weak = partial(is_weak, floor=floor)
+        return ByComposite(pools, scoring, records, self._composites, weak)
 
     def _composites(self, found: Sequence[Candidate]) -> list[float]:
         memories = self._memory.of([each.record for each in found])
@@ -91,9 +131,6 @@ class SearchEngine:
             limit=request.limit,
             offset=request.offset,
         )
-
-    def _is_weak(self, signals: Signals) -> bool:
-        return is_weak(signals, self._floor())
 
 
 def _once(*names: tuple[str, ...]) -> tuple[str, ...]:
