@@ -18,13 +18,8 @@ _CUT_BY = "coming_cut"
 # So long the vectors of a model that is not in use any more are kept.
 KEEP_SECONDS = 30 * 24 * 3600
 
-TABLES = """
-CREATE TABLE IF NOT EXISTS coming_notes (
-    row INTEGER PRIMARY KEY REFERENCES captures (row) ON DELETE CASCADE,
-    path TEXT NOT NULL,
-    hash BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS coming (
+# Of passages as of those that are to take their place: a switch copies one table to the other.
+PASSAGE_COLUMNS = """\
     passage INTEGER PRIMARY KEY,
     row INTEGER NOT NULL REFERENCES captures (row) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,
@@ -32,10 +27,23 @@ CREATE TABLE IF NOT EXISTS coming (
     heading TEXT,
     line INTEGER,
     text TEXT NOT NULL,
-    UNIQUE (row, ordinal)
+    UNIQUE (row, ordinal)"""
+
+TABLES = (
+    """
+CREATE TABLE IF NOT EXISTS coming_notes (
+    row INTEGER PRIMARY KEY REFERENCES captures (row) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    hash BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS coming (
+"""
+    + PASSAGE_COLUMNS
+    + """
 );
 CREATE INDEX IF NOT EXISTS coming_by_key ON coming (key);
 """
+)
 
 Uncut = tuple[int, str, bytes, int, int, int, int]
 

@@ -12,6 +12,7 @@ from khiip_indexer.fields.entity_names import entity_key
 from khiip_indexer.fields.mentions import note_name
 from khiip_indexer.records import Filters
 from khiip_indexer.storage.conditions import where
+from khiip_indexer.storage.pieces import in_pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
     Numbers = NDArray[np.float64]
-
-_PIECE = 500
 
 
 def _seconds(column: str) -> str:
@@ -174,9 +173,7 @@ class EntityReader:
         The title of its own note (the first by path), or that note's file name, where that is a
         spelling of it; else what notes write most often.
         """
-        names: dict[str, str] = {}
-        for start in range(0, len(keys), _PIECE):
-            names |= self._titles(keys[start : start + _PIECE], filters)
+        names = self._titles(keys, filters)
         for key in keys:
             if key not in names:
                 names[key] = self._most_common(key, filters)
@@ -184,13 +181,12 @@ class EntityReader:
 
     def _titles(self, keys: Sequence[str], filters: Filters) -> dict[str, str]:
         condition, values = where(filters)
-        found = self._connection.execute(
+        sql = (
             "SELECT n.value, c.title, c.path FROM facets n "  # noqa: S608
             "CROSS JOIN captures c ON c.row = n.row "
-            f"WHERE n.kind = 'name' AND n.value IN ({_marks(keys)}) AND {condition} "
-            "ORDER BY c.path",
-            (*keys, *values),
+            f"WHERE n.kind = 'name' AND n.value IN (:among) AND {condition} ORDER BY c.path"
         )
+        found = in_pieces(self._connection, sql, keys, after=values)
         names: dict[str, str] = {}
         for key, title, path in found:
             if key not in names and (shown := _shown(key, title, path)) is not None:
@@ -217,32 +213,22 @@ class EntityReader:
 
         A file's own time counts only for a note without any other date.
         """
-        found: dict[int, int] = {}
-        for start in range(0, len(rows), _PIECE):
-            piece = rows[start : start + _PIECE]
-            sql = f"SELECT c.row, {_EDITED} FROM captures c WHERE c.row IN ({_marks(piece)})"  # noqa: S608
-            found |= dict(self._connection.execute(sql, piece).fetchall())
-        return found
+        sql = f"SELECT c.row, {_EDITED} FROM captures c WHERE c.row IN (:among)"  # noqa: S608
+        return dict(in_pieces(self._connection, sql, rows))
 
     def backlinks(self, rows: Sequence[int]) -> dict[int, int]:
         """How many other current notes name each of these notes; those that none names are left.
 
         A note is named by its file name, its title or an alias, in any spelling.
         """
-        found: dict[int, int] = {}
-        for start in range(0, len(rows), _PIECE):
-            piece = rows[start : start + _PIECE]
-            found |= dict(
-                self._connection.execute(
-                    "SELECT n.row, COUNT(DISTINCT e.row) FROM facets n "  # noqa: S608
-                    "CROSS JOIN facets e ON e.kind = 'entity' AND e.value = n.value "
-                    "AND e.row <> n.row CROSS JOIN captures c ON c.row = e.row "
-                    f"WHERE n.row IN ({_marks(piece)}) AND n.kind = 'name' "
-                    "AND c.is_head = 1 AND c.archived = 0 GROUP BY n.row",
-                    piece,
-                ).fetchall()
-            )
-        return found
+        sql = (
+            "SELECT n.row, COUNT(DISTINCT e.row) FROM facets n "
+            "CROSS JOIN facets e ON e.kind = 'entity' AND e.value = n.value "
+            "AND e.row <> n.row CROSS JOIN captures c ON c.row = e.row "
+            "WHERE n.row IN (:among) AND n.kind = 'name' "
+            "AND c.is_head = 1 AND c.archived = 0 GROUP BY n.row"
+        )
+        return dict(in_pieces(self._connection, sql, rows))
 
 
 def _shown(key: str, title: str, path: str) -> str | None:
@@ -253,10 +239,6 @@ def _shown(key: str, title: str, path: str) -> str | None:
 def _names_in(lists: Iterable[tuple[str]]) -> Iterator[str]:
     for (names,) in lists:
         yield from json.loads(names)
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _positions(rows: Whole, wanted: Whole) -> tuple[NDArray[np.bool_], Whole]:

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
-from typing import Any
 
 from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.storage.conditions import where
+from khiip_indexer.storage.pieces import in_pieces
 from khiip_indexer.types import Fingerprint, Problem
 
 _COUNTED = ("extraction_error", "extraction_attempts", "seen")
@@ -20,7 +20,6 @@ _STORED = tuple(
     if field.name not in _COUNTED
 )
 _SELECT = ", ".join(f"c.{name}" for name in (*_STORED, *_FINGERPRINT))
-_PIECE = 500
 
 # A text that failed this often is not tried again until its note is read again on request.
 MAX_ATTEMPTS = 3
@@ -80,34 +79,16 @@ def _one(connection: sqlite3.Connection, condition: str, value: str) -> CaptureR
 
 def by_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, CaptureRecord]:
     """The captures of these rows."""
-    sql = f"SELECT {_SELECT} FROM captures c WHERE c.row IN (%s)"  # noqa: S608
-    records = map(record_of, _in_pieces(connection, sql, rows))
+    sql = f"SELECT {_SELECT} FROM captures c WHERE c.row IN (:among)"  # noqa: S608
+    records = map(record_of, in_pieces(connection, sql, rows))
     return {record.row: record for record in records}
 
 
 def allowed(connection: sqlite3.Connection, rows: Sequence[int], filters: Filters) -> set[int]:
     """Which of these captures the filters let in."""
     condition, values = where(filters)
-    sql = f"SELECT c.row FROM captures c WHERE c.row IN (%s) AND {condition}"  # noqa: S608
-    return {row for (row,) in _in_pieces(connection, sql, rows, after=values)}
-
-
-def _in_pieces(
-    connection: sqlite3.Connection,
-    sql: str,
-    among: Sequence[int],
-    *,
-    before: Sequence[object] = (),
-    after: Sequence[object] = (),
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of a statement whose `%s` is a list of numbers, which may be longer than SQLite takes.
-
-    `before` and `after` are the values on both sides of the list.
-    """
-    for start in range(0, len(among), _PIECE):
-        piece = among[start : start + _PIECE]
-        marks = ", ".join("?" * len(piece))
-        yield from connection.execute(sql.replace("%s", marks), (*before, *piece, *after))
+    sql = f"SELECT c.row FROM captures c WHERE c.row IN (:among) AND {condition}"  # noqa: S608
+    return {row for (row,) in in_pieces(connection, sql, rows, after=values)}
 
 
 Numbered = tuple[int, int, bytes]
@@ -120,9 +101,9 @@ def vectors_of_labels(
     condition, values = where(filters)
     sql = (
         "SELECT c.row, p.ordinal, v.vector FROM vectors v JOIN passages p ON p.key = v.key "  # noqa: S608
-        f"JOIN captures c ON c.row = p.row WHERE v.label IN (%s) AND {condition}"
+        f"JOIN captures c ON c.row = p.row WHERE v.label IN (:among) AND {condition}"
     )
-    return list(_in_pieces(connection, sql, labels, after=values))
+    return list(in_pieces(connection, sql, labels, after=values))
 
 
 def vectors_of_filters(
@@ -141,7 +122,7 @@ def vectors_of_filters(
 
 _OF_ROWS = (
     "SELECT p.row, p.ordinal, v.vector FROM passages p CROSS JOIN vectors v "
-    "ON v.model = ? AND v.key = p.key WHERE p.row IN (%s)"
+    "ON v.model = ? AND v.key = p.key WHERE p.row IN (:among)"
 )
 
 
@@ -154,14 +135,14 @@ def has_vectors(connection: sqlite3.Connection, model: str) -> bool:
 def own_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int]) -> list[Numbered]:
     """(capture row, 0, vector of its embed text) for those of these captures that have one."""
     sql = f"{_OF_ROWS} AND p.ordinal = 0"
-    return list(_in_pieces(connection, sql, rows, before=(model,)))
+    return list(in_pieces(connection, sql, rows, before=(model,)))
 
 
 def passages_of_rows(
     connection: sqlite3.Connection, model: str, rows: Sequence[int]
 ) -> list[Numbered]:
     """(capture row, ordinal, vector) of every passage of these captures."""
-    return list(_in_pieces(connection, _OF_ROWS, rows, before=(model,)))
+    return list(in_pieces(connection, _OF_ROWS, rows, before=(model,)))
 
 
 def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> bytes | None:

@@ -6,7 +6,8 @@ from khiip_indexer.storage import coming, commits, texts
 
 # A vector belongs to a text (its hash) and a model, not to a note: equal texts share one, and a
 # text that comes back finds its vector again. `label` is the vector's number in the graph.
-_TABLES = """
+_TABLES = (
+    """
 CREATE TABLE IF NOT EXISTS meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -83,14 +84,9 @@ CREATE TABLE IF NOT EXISTS facets (
 CREATE INDEX IF NOT EXISTS facets_by_row ON facets (row);
 
 CREATE TABLE IF NOT EXISTS passages (
-    passage INTEGER PRIMARY KEY,
-    row INTEGER NOT NULL REFERENCES captures (row) ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL,
-    key BLOB NOT NULL,
-    heading TEXT,
-    line INTEGER,
-    text TEXT NOT NULL,
-    UNIQUE (row, ordinal)
+"""
+    + coming.PASSAGE_COLUMNS
+    + """
 );
 CREATE INDEX IF NOT EXISTS passages_by_key ON passages (key, row, ordinal);
 
@@ -154,5 +150,6 @@ CREATE TABLE IF NOT EXISTS id_changes (
     step INTEGER NOT NULL
 );
 """
+)
 
 TABLES = _TABLES + texts.TABLES + commits.TABLES + coming.TABLES

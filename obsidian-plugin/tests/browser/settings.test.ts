@@ -53,6 +53,17 @@ test("the key in this machine's config is found by itself", () =>
     expect(JSON.stringify(desk.house.saved)).not.toContain(inject("shared").key);
   }));
 
+async function searchesWithThePastedKey(desk: Desk): Promise<void> {
+  await desk.pane();
+  await desk.box.fill("knots");
+  await expect
+    .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.headers.authorization, {
+      timeout: 8000,
+    })
+    .toBe("Bearer khiip_pasted_key");
+  expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
+}
+
 test("a pasted key is used in its place, kept out of data.json", () =>
   at({ fakes: [found(hit(1))] }, async (desk) => {
     await desk.settings();
@@ -60,14 +71,7 @@ test("a pasted key is used in its place, kept out of data.json", () =>
     await key.fill("khiip_pasted_key");
     await key.blur();
     await desk.page.keyboard.press("Escape");
-    await desk.pane();
-    await desk.box.fill("knots");
-    await expect
-      .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.headers.authorization, {
-        timeout: 8000,
-      })
-      .toBe("Bearer khiip_pasted_key");
-    expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
+    await searchesWithThePastedKey(desk);
   }));
 
 test("a key that was just pasted is kept when Obsidian ends in the same moment", () =>
@@ -102,14 +106,7 @@ test("an Obsidian without a secret store keeps the key on this device, out of da
     await key.fill("khiip_pasted_key");
     await desk.page.keyboard.press("Escape"); // what was typed last is kept when the page goes
     await desk.restart();
-    await desk.pane();
-    await desk.box.fill("knots");
-    await expect
-      .poll(() => desk.gateway.asked("/api/v1/recall").at(-1)?.headers.authorization, {
-        timeout: 8000,
-      })
-      .toBe("Bearer khiip_pasted_key");
-    expect(JSON.stringify(desk.house.saved)).not.toContain("khiip_pasted_key");
+    await searchesWithThePastedKey(desk);
   }));
 
 test("the key that was found is not sent to an address elsewhere", () =>
