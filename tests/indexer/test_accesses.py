@@ -282,7 +282,8 @@ def test_processes_that_make_the_log_at_once_lose_no_access(tmp_path: Path) -> N
     code = (
         "import sys\nfrom pathlib import Path\n"
         "from khiip_indexer.storage.accesses import AccessLog\n"
-        "input()\nfor _ in range(5): AccessLog(Path(sys.argv[1])).record(['x'])"
+        "log = AccessLog(Path(sys.argv[1]))\ninput()\n"
+        "for _ in range(5):\n    log.tallies(['x'])\n    log.record(['x'])"
     )
     for attempt in range(5):
         state = tmp_path / str(attempt)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +32,8 @@ _log = logging.getLogger(__name__)
 _VERSION = 1
 _PATIENCE_SECONDS = 10.0
 _PAUSE_SECONDS = 0.005
+# File systems that know one name a file only; there the log is made in its place.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 class AccessLog:
@@ -153,8 +157,28 @@ class AccessLog:
         known = self._connections.get(write)
         if known is None:
             mode = "rwc" if write else reading_mode(self._path)
+            if write and not self._path.exists():
+                _make(self._path)
             known = self._connections[write] = _opened(self._path, mode)
         return known
+
+
+def _make(path: Path) -> None:
+    """Make the log under another name, and give it its own when it is whole.
+
+    Whoever reads or writes it meanwhile meets no file or all of it: one that was half made would
+    be taken for damaged, and set aside with what others write into it.
+    """
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        _opened(fresh, "rwc").close()
+        with suppress(FileExistsError):  # another process was faster
+            os.link(fresh, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:
@@ -202,6 +226,8 @@ def _renew(path: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             if (file := path.with_name(path.name + suffix)).exists():
                 file.replace(path.with_name(aside.name + suffix))
+    if not path.exists():
+        _make(path)
     with closing(_opened(path, "rwc")) as connection, _transaction(connection):
         rows.merge(connection, _saved(aside))
 
