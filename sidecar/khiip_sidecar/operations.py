@@ -20,7 +20,7 @@ from khiip_sidecar.wire import hits as wire_hits
 from khiip_sidecar.wire import params as wire_params
 from khiip_sidecar.wire import views as wire_views
 from khiip_sidecar.wire.encode import Json
-from khiip_sidecar.wire.filters import filters_of, is_filtered
+from khiip_sidecar.wire.filters import check_mode, filters_of, is_filtered
 from khiip_sidecar.wire.history_view import history_view
 from khiip_sidecar.wire.operators import expand
 from khiip_sidecar.wire.overview_view import overview_view
@@ -53,6 +53,7 @@ class Operations:
         What the query says in operators counts as parameters.
         """
         said = self._parsed(wire_params.RECALL, expand(params, self._now()))
+        check_mode(said)
         if said["path"] is not None:
             return self._history(said)
         if wants_overview(said):
@@ -63,8 +64,9 @@ class Operations:
         return self._answer(self._service.recall(request_of(said)), said)
 
     def _history(self, said: Values) -> Json:
-        history = history_view(self._service.history(said["path"]))
-        if said["query"] is None:
+        archived = bool(said["include_archived"])
+        history = history_view(self._service.history(said["path"], include_archived=archived))
+        if said["query"] is None and not is_filtered(said):
             return history
         return history | {"related_memories": self._searched(said)["results"]}
 

@@ -126,11 +126,12 @@ class RecallService:
         at_work = {"warming": ("warming",), "indexing": ("indexing",), "suspect": ("indexing",)}
         return tuple(dict.fromkeys((*found, *at_work.get(self.work().state, ()))))
 
-    def history(self, path: str) -> FileHistory:
+    def history(self, path: str, *, include_archived: bool = False) -> FileHistory:
         """What happened to the notes whose path holds a text, and what is remembered of them."""
         wanted = self.index.vault.resolve(path)
         found = file_history(self.index.history.edits(wanted))
-        return replace(found, linked_memories=linked_memories(self.index, wanted, found))
+        linked = linked_memories(self.index, wanted, found, include_archived=include_archived)
+        return replace(found, linked_memories=linked)
 
     def overview(self, request: OverviewRequest) -> Overview:
         """Who and what the notes are about, by how much is going on."""

@@ -47,6 +47,12 @@ def test_an_overview_is_a_line_an_entity(filled: Khiipd) -> None:
         assert (result.stdout, result.stderr) == ("", "nothing found\n")
 
 
+def test_a_kind_beside_a_query_is_a_wrong_usage(filled: Khiipd) -> None:
+    result = filled.run("recall", "map", "--kind", "project")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "`kind` belongs to the overview of entities" in result.stderr
+
+
 def test_a_passage_stands_in_the_place_of_the_excerpt(filled: Khiipd) -> None:
     shown = filled.ok("recall", "cords", "--match", "lexical", "--passages").stdout
     assert "Knots on cords kept accounts." in shown

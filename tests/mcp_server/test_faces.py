@@ -95,6 +95,8 @@ def test_errors_are_those_of_rest(face: Callable[[Body], None], served: Served) 
             ({"path": "C:\\x"}, "path=C:%5Cx"),
             ({"query": "a", "source": "redit"}, "q=a&source=redit"),
             ({"query": "a", "limit": 0}, "q=a&limit=0"),
+            ({"query": "a", "kind": "person"}, "q=a&kind=person"),
+            ({"path": "Notes", "minMemories": 2}, "path=Notes&min_memories=2"),
         ):
             result = await session.call_tool("recall", arguments)
             assert result.is_error

@@ -85,6 +85,9 @@ def test_the_service_does_what_it_describes(case: Case[Any], sidecar: Served) ->
     if case.query and case.query.get("match_syntax") == "fts5":
         # What a MATCH expression is, OpenAPI has no words for.
         case.query = {**case.query, "match_syntax": "free"}
+    if case.query and {"query", "path"} & case.query.keys():
+        # What belongs to an overview is refused beside them, which OpenAPI cannot say either.
+        case.query = {k: v for k, v in case.query.items() if k not in ("kind", "min_memories")}
     case.call_and_validate(
         base_url=f"http://127.0.0.1:{sidecar.port}",
         headers={"Authorization": f"Bearer {sidecar.key}"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from khiip_indexer.errors import UsageError
 from khiip_indexer.fields.entity_names import entity_key
 from khiip_indexer.records import Filters
 
@@ -54,3 +55,25 @@ def is_filtered(said: Values) -> bool:
     """Whether any filter was given; that archived captures count too chooses none by itself."""
     plain = {**said, "include_archived": False}
     return filters_of(plain) != Filters()
+
+
+def check_mode(said: Values) -> None:
+    """Refuse beside a query or a path what only an overview can act on.
+
+    It would be passed over, and its absence from the answer would look like a result. Raises
+    UsageError.
+    """
+    beside = next((name for name in ("query", "path") if said[name] is not None), None)
+    if beside is None:
+        return
+    if said["kind"] is not None:
+        raise _only_in_overview("kind", beside)
+    if (said["min_memories"] or 1) > 1:  # one note is what every entity has
+        raise _only_in_overview("min_memories", beside)
+
+
+def _only_in_overview(name: str, beside: str) -> UsageError:
+    return UsageError(
+        f"`{name}` belongs to the overview of entities; beside a {beside} it has no meaning.",
+        hint=f"Leave {beside} out for the overview, or narrow the search with `entity_name`.",
+    )

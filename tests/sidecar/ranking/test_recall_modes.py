@@ -288,3 +288,41 @@ def test_a_history_links_no_note_that_is_gone(tmp_path: Path) -> None:
         house.remove("rope.md")
         linked = recall(house, path="rope")["linked_memories"]
         assert [each["title"] for each in linked] == ["more"]
+
+
+def test_a_history_links_what_is_archived_only_when_it_is_asked_for(tmp_path: Path) -> None:
+    notes = {
+        "rope.md": note("knots", archived="true"),
+        "about.md": note("cords [[rope]]"),
+        "past.md": note("sails [[rope]]", archived="true"),
+    }
+    with open_house(tmp_path / "vault", notes) as house:
+        linked = recall(house, path="rope")["linked_memories"]
+        assert [each["title"] for each in linked] == ["about"]
+        linked = recall(house, path="rope", include_archived="true")["linked_memories"]
+        assert {each["title"] for each in linked} == {"rope", "about", "past"}
+
+
+def test_a_history_beside_filters_has_what_they_let_in_too(tmp_path: Path) -> None:
+    notes = {"rope.md": note("knots"), "cord.md": note("cords", tags="[sea]")}
+    with open_house(tmp_path / "vault", notes) as house:
+        for asked in ({"query": "tag:#sea"}, {"tag": "sea"}):
+            related = recall(house, path="rope", **asked)["related_memories"]
+            assert [each["vault_path"] for each in related] == ["cord.md"]
+        assert "related_memories" not in recall(house, path="rope", include_archived="true")
+
+
+@pytest.mark.parametrize("only", [{"kind": "person"}, {"min_memories": "2"}])
+@pytest.mark.parametrize("beside", [{"query": "knots"}, {"path": "rope"}])
+def test_what_only_an_overview_knows_is_refused_beside_a_search_and_a_history(
+    tmp_path: Path, only: dict[str, str], beside: dict[str, str]
+) -> None:
+    with open_house(tmp_path / "vault", {"rope.md": note("knots", tags="[sea]")}) as house:
+        with pytest.raises(UsageError, match="belongs to the overview") as caught:
+            recall(house, **only, **beside)
+        [name], [said] = only, beside
+        assert f"`{name}`" in caught.value.sentence
+        assert f"beside a {said}" in caught.value.sentence
+        assert recall(house, min_memories="1", **beside)
+        assert "entities" in recall(house, tag="sea", **only)
+        assert "entities" in recall(house, query="tag:sea", **only)
