@@ -7,7 +7,7 @@ is compared row by row, for its sets would be as large as the vault.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from khiip_indexer.lexical.match import phrase_condition
 from khiip_indexer.records import Filters
@@ -20,7 +20,6 @@ from khiip_indexer.storage.facets import (
 )
 
 Condition = tuple[str, list[object]]
-Fold = Callable[[str], str]
 
 _SELECT = "SELECT row FROM facets WHERE kind = ?"
 
@@ -29,7 +28,7 @@ def where(filters: Filters) -> Condition:
     """The condition on `captures c` that the filters mean, and its values."""
     parts: list[str] = []
     values: list[object] = []
-    for kind in (_state, _times, _sources, _facets, _paths, _properties, _phrases):
+    for kind in (_state, _times, _sources, _facets, _names, _properties, _phrases):
         for part, more in kind(filters):
             parts.append(part)
             values += more
@@ -60,28 +59,24 @@ def _sources(filters: Filters) -> Iterator[Condition]:
 
 
 def _facets(filters: Filters) -> Iterator[Condition]:
-    for kind, fold, wanted, unwanted in (
-        ("author", folded_author, filters.authors, filters.not_authors),
-        ("entity", _as_it_is, filters.entities, filters.not_entities),
-        ("layer", _as_it_is, filters.layers, filters.not_layers),
-        ("altitude", _as_it_is, filters.altitudes, filters.not_altitudes),
-        ("mem_type", _as_it_is, filters.mem_types, filters.not_mem_types),
-        ("mem_state", _as_it_is, filters.mem_states, filters.not_mem_states),
-        ("thread", _as_it_is, filters.threads, filters.not_threads),
+    for kind, wanted, unwanted in (
+        ("entity", filters.entities, filters.not_entities),
+        ("layer", filters.layers, filters.not_layers),
+        ("altitude", filters.altitudes, filters.not_altitudes),
+        ("mem_type", filters.mem_types, filters.not_mem_types),
+        ("mem_state", filters.mem_states, filters.not_mem_states),
+        ("thread", filters.threads, filters.not_threads),
     ):
         if wanted:
-            yield _in_rows(_equal(kind, fold, wanted))
+            yield _in_rows(_rows(kind, wanted))
         if unwanted:
-            yield _in_rows(_equal(kind, fold, unwanted), negative=True)
+            yield _in_rows(_rows(kind, unwanted), negative=True)
 
 
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _paths(filters: Filters) -> Iterator[Condition]:
+def _names(filters: Filters) -> Iterator[Condition]:
     for rows, wanted, unwanted in (
         (_tagged, filters.tags, filters.not_tags),
+        (_by, filters.authors, filters.not_authors),
         (_below, filters.folders, filters.not_folders),
         (_path_holds, filters.path_has, filters.not_path_has),
         (_file_holds, filters.file_has, filters.not_file_has),
@@ -133,8 +128,22 @@ def _rows(kind: str, equal: Sequence[str], ranges: Sequence[tuple[str, str]] = (
     return " UNION ALL ".join(selects), bound
 
 
-def _equal(kind: str, fold: Fold, wanted: Sequence[str]) -> Condition:
-    return _rows(kind, [fold(value) for value in wanted])
+def _by(authors: Sequence[str]) -> Condition:
+    """Rows of these authors; a name with a comma is looked for in lists of names too.
+
+    A list is stored joined by commas, and its parts; only the whole tells a name of several parts.
+    """
+    names = [folded_author(author) for author in authors]
+    equal, bound = _rows("author", names)
+    several = [f",{','.join(parts)}," for name in names if len(parts := _parts(name)) > 1]
+    if not several:
+        return equal, bound
+    tests = " OR ".join(["instr(',' || replace(value, ', ', ',') || ',', ?)"] * len(several))
+    return f"{equal} UNION ALL {_SELECT} AND ({tests})", [*bound, "author", *several]
+
+
+def _parts(name: str) -> list[str]:
+    return [plain for part in name.split(",") if (plain := part.strip())]
 
 
 def _tagged(tags: Sequence[str]) -> Condition:
