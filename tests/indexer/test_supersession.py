@@ -81,10 +81,38 @@ def test_a_ring_shows_its_newest_note_and_is_a_problem(tmp_path: Path) -> None:
         assert {p.code for p in index.problems()} == {"circular_supersession"}
 
 
-def test_a_note_that_supersedes_itself_is_just_a_note(tmp_path: Path) -> None:
-    settings = make_vault(tmp_path / "v", {"a.md": note("plan", superseded_by="a")})
-    reindex(settings, FakeEmbedder())
+@pytest.mark.parametrize("key", ["superseded_by", "supersedes"])
+@pytest.mark.parametrize("pointer", ["a", '"[[a]]"', "a.md"])
+def test_a_note_that_supersedes_itself_stays_its_own_head_and_is_a_problem(
+    tmp_path: Path, key: str, pointer: str
+) -> None:
+    settings = make_vault(tmp_path / "v", {"a.md": note("plan", **{key: pointer})})
+    embedder = FakeEmbedder()
+    reindex(settings, embedder)
     assert found(settings, "plan") == ["a.md"]
+    assert record(settings, "a.md").head_id == record(settings, "a.md").id
+    with VaultIndex.open(settings) as index:
+        [problem] = index.problems()
+    assert (problem.path, problem.code) == ("a.md", "circular_supersession")
+    assert "replaces itself" in problem.reason
+    write(settings, "a.md", "plan")
+    reindex(settings, embedder)
+    with VaultIndex.open(settings) as index:
+        assert index.problems() == []
+
+
+def test_a_note_that_names_itself_is_replaced_by_what_replaces_it(tmp_path: Path) -> None:
+    settings = make_vault(
+        tmp_path / "v",
+        {
+            "a.md": note("plan", superseded_by="a"),
+            "b.md": note("plan", supersedes="[a, b]"),
+        },
+    )
+    reindex(settings, FakeEmbedder())
+    assert found(settings, "plan") == ["b.md"]
+    with VaultIndex.open(settings) as index:
+        assert [each.path for each in index.problems()] == ["a.md", "b.md"]
 
 
 def test_of_two_notes_with_one_id_the_first_recorded_keeps_it(tmp_path: Path) -> None:

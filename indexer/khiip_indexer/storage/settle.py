@@ -94,7 +94,7 @@ def _free_id(connection: sqlite3.Connection, path: str) -> str:
 
 def settle_heads(connection: sqlite3.Connection) -> None:
     """Find the current version of every chain anew; only notes with pointers cost anything."""
-    successors = _successors(connection)
+    successors, own = _successors(connection)
     ages = _ages(connection, successors)
     chains = settle_chains(successors, ages)
     _reset(connection)
@@ -102,25 +102,35 @@ def settle_heads(connection: sqlite3.Connection) -> None:
         "UPDATE captures SET head_id = ?, is_head = (id = ?), next_id = ? WHERE id = ?",
         [(head, head, successors.get(member), member) for member, head in chains.heads.items()],
     )
-    replace_problems(connection, "chains", _ring_problems(connection, chains.circular))
+    rings = [
+        *(_ring(path, _RING) for path in _paths(connection, chains.circular)),
+        *(_ring(path, _OWN) for path in _paths(connection, own - chains.circular)),
+    ]
+    replace_problems(connection, "chains", rings)
 
 
-def _successors(connection: sqlite3.Connection) -> dict[str, str]:
+def _successors(connection: sqlite3.Connection) -> tuple[dict[str, str], set[str]]:
+    """What replaces what, and the notes that name themselves, which replaces nothing."""
     rows = connection.execute(
         "SELECT id, folder, superseded_by, supersedes FROM captures "
         "WHERE superseded_by IS NOT NULL OR supersedes <> '[]' ORDER BY recorded_at, path"
     ).fetchall()
     successors: dict[str, str] = {}
+    own: set[str] = set()
     for newer, folder, _, supersedes in rows:
         for pointer in json.loads(supersedes):
             older = _resolve(connection, pointer, folder)
-            if older is not None and older != newer:
+            if older == newer:
+                own.add(newer)
+            elif older is not None:
                 successors[older] = newer  # the newest note that names it wins
     for older, folder, superseded_by, _ in rows:
         target = _resolve(connection, superseded_by, folder) if superseded_by else None
-        if target is not None and target != older:
+        if target == older:
+            own.add(older)
+        elif target is not None:
             successors[older] = target  # what a note says of itself wins over what others say
-    return successors
+    return successors, own
 
 
 def _resolve(connection: sqlite3.Connection, pointer: str, folder: str) -> str | None:
@@ -165,17 +175,20 @@ def _reset(connection: sqlite3.Connection) -> None:
     )
 
 
-def _ring_problems(connection: sqlite3.Connection, circular: frozenset[str]) -> list[Problem]:
-    paths = [
-        connection.execute("SELECT path FROM captures WHERE id = ?", (member,)).fetchone()[0]
-        for member in circular
-    ]
-    return [
-        Problem(
-            path=path,
-            code="circular_supersession",
-            reason="this note and its successors replace each other in a ring",
-            hint="Remove one superseded_by or supersedes; until then the newest note is shown.",
-        )
-        for path in sorted(paths)
-    ]
+def _paths(connection: sqlite3.Connection, ids: Iterable[str]) -> list[str]:
+    sql = "SELECT path FROM captures WHERE id = ?"
+    return sorted(connection.execute(sql, (each,)).fetchone()[0] for each in ids)
+
+
+_RING = (
+    "this note and its successors replace each other in a ring",
+    "Remove one superseded_by or supersedes; until then the newest note is shown.",
+)
+_OWN = (
+    "this note says that it replaces itself",
+    "Correct its superseded_by or supersedes; a link of another note's name may mean this one.",
+)
+
+
+def _ring(path: str, told: tuple[str, str]) -> Problem:
+    return Problem(path=path, code="circular_supersession", reason=told[0], hint=told[1])
