@@ -21,7 +21,8 @@ from support import write_note
 NOTES = {
     "Papers/2024 knots.md": "---\ntags: [sea, draft]\nstatus: done\n---\nKnots on cords and waves.",
     "Papers/Tides.md": "---\ntags: [sea]\nlayer: warning\n---\nThe moon pulls knots of waves.",
-    "archive/Bread.md": "---\ntags: [food]\nentity: Yeast\n---\nFlour and knots of dough.",
+    "archive/Bread.md": '---\ntags: [food]\nentity: Yeast\nauthor: "[[Ada Lovelace|Ada]]"\n'
+    'mill: "[[Rye House]]"\n---\nFlour and knots of dough.',
 }
 QUIPU, TIDES, BREAD = "Papers/2024 knots.md", "Papers/Tides.md", "archive/Bread.md"
 
@@ -61,6 +62,13 @@ SAME = [
     ("phrase=moon%20pulls", ["--phrase", "moon pulls"], '"moon pulls"', {TIDES}),
     ("layer=pitfalls", ["--layer", "pitfalls"], "layer:pitfalls", {TIDES}),
     ("entity_name=yeast", ["--entity-name", "yeast"], "entity:yeast", {BREAD}),
+    ("entity_name=[[Yeast%23Dry|it]]", ["--entity-name", "[[yeast]]"], 'entity:"[[Yeast]]"',
+     {BREAD}),
+    ("author=[[Ada]]", ["--author", "[[Ada Lovelace|Ada]]"], 'author:"[[Ada]]"', {BREAD}),
+    ("property=mill:[[Rye%20House]]", ["--property", "mill: [[rye house|mill]]"],
+     '[mill:"[[Rye House]]"]', {BREAD}),
+    ("-property=mill:[[Rye%20House]]", ["--property", "-mill:[[Rye House]]"],
+     '-["mill":"[[Rye House]]"]', {QUIPU, TIDES}),
     ("since=yesterday&source=-web,-pdf", ["--since", "yesterday", "--source", "-web,-pdf"],
      "since:yesterday -source:web,pdf", {QUIPU, TIDES, BREAD}),
     ("until=2%20weeks%20ago", ["--until", "2 weeks ago"], "until:2 weeks ago", set()),

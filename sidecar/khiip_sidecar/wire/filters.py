@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from khiip_indexer.errors import UsageError
 from khiip_indexer.fields.entity_names import entity_key
+from khiip_indexer.fields.metadata import wikilink_parts
 from khiip_indexer.records import Filters
 
 Values = Mapping[str, Any]
@@ -20,10 +21,12 @@ def filters_of(said: Values) -> Filters:
         include_archived=said["include_archived"],
         **{field: said[name] for name, field in _LISTS.items()},
         **{f"not_{field}": said[f"-{name}"] for name, field in _LISTS.items()},
-        entities=tuple(map(entity_key, said["entity_name"])),
-        not_entities=tuple(map(entity_key, said["-entity_name"])),
-        properties=tuple(map(_property, said["property"])),
-        not_properties=tuple(map(_property, said["-property"])),
+        authors=_names(said["author"]),
+        not_authors=_names(said["-author"]),
+        entities=tuple(map(_entity, said["entity_name"])),
+        not_entities=tuple(map(_entity, said["-entity_name"])),
+        properties=_properties(said["property"]),
+        not_properties=_properties(said["-property"]),
     )
 
 
@@ -32,7 +35,6 @@ _LISTS = {
     "source": "sources",
     "tag": "tags",
     "folder": "folders",
-    "author": "authors",
     "layer": "layers",
     "altitude": "altitudes",
     "mem_type": "mem_types",
@@ -45,10 +47,29 @@ _LISTS = {
 }
 
 
-def _property(text: str) -> tuple[str, str | None]:
+# A name may be given as it stands in a note, `[[Ada Lovelace|Ada]]`; the index has it unwrapped.
+
+
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for text in texts for part in wikilink_parts(text)))
+
+
+def _entity(text: str) -> str:
+    return entity_key(wikilink_parts(text)[0])
+
+
+def _properties(texts: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(dict.fromkeys(pair for text in texts for pair in _property(text)))
+
+
+def _property(text: str) -> Iterator[tuple[str, str | None]]:
     """`key:value`, or `key` for any value."""
     key, _, value = text.partition(":")
-    return (key, value.strip() or None) if key.strip() else (text, None)
+    if not key.strip():
+        yield text, None
+        return
+    for part in wikilink_parts(value):
+        yield key, part or None
 
 
 def is_filtered(said: Values) -> bool:
