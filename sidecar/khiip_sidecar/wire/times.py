@@ -35,7 +35,7 @@ AGE_PATTERN = (
 )
 _YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _WEEK = "[wW](?:0[1-9]|[1-4][0-9]|5[0-2])"
-CALENDAR_PATTERN = f"^{_YEAR}(?:-(?:0[1-9]|1[0-2]|{_WEEK}|[qQ][1-4]))?$"
+CALENDAR_PATTERN = f"^{_YEAR}(?:-(?:0[1-9]|1[0-2])|-?(?:{_WEEK}|[qQ][1-4]))?$"
 WORD_PATTERN = (
     f"^(?:{_any_case('now|today|yesterday')}"
     f"|(?:{_any_case('this|last')})[ _-](?:{_any_case('week|month|quarter|year')}))$"
@@ -45,14 +45,18 @@ PATTERNS = (CALENDAR_PATTERN, AGE_PATTERN, WORD_PATTERN)
 _NAMED_UNITS = "|".join(f"(?P<{unit}>{names})" for unit, names in _UNITS.items())
 _AGE = re.compile(rf"([0-9]{{1,5}}) ?(?:{_NAMED_UNITS}){_AGO}")
 _CALENDAR = re.compile(
-    r"([0-9]{4})(?:-(?:(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?"
-    r"|[wW](?P<week>[0-9]{2})|[qQ](?P<quarter>[1-4])))?",
+    r"([0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?"
+    r"|-?[wW](?P<week>[0-9]{2})|-?[qQ](?P<quarter>[1-4]))?",
     re.ASCII,
 )
+# ISO 8601's other ways to write a day.
+_DAY = re.compile(r"[0-9]{8}|[0-9]{4}-?[wW][0-9]{2}-?[1-7]", re.ASCII)
 _WORDS = re.compile(WORD_PATTERN)
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 _LEAP = re.compile(r"([T ][0-9]{2}:[0-9]{2}):60", re.ASCII)
+# A `+` that was sent in an address as it stands arrives as a blank.
+_LOST_PLUS = re.compile(r"(:[0-9]{2}(?:\.[0-9]+)?) (?=[01][0-9]:[0-5][0-9]$)", re.ASCII)
 
 
 def time_bound(name: str, text: str, now: datetime, *, end: bool) -> str:
@@ -76,8 +80,12 @@ def _bound(text: str, now: datetime, end: bool) -> datetime:
         return _edge(*_named(match), end=end)
     if _WORDS.fullmatch(text):
         return _spoken(text.lower().replace("_", " ").replace("-", " ").split(), now, end)
+    if _DAY.fullmatch(text):
+        day = datetime.fromisoformat(text.upper()).replace(tzinfo=UTC)
+        return _edge(day, 1, 0, end=end)
     # RFC 3339 allows small letters, and a leap second.
-    moment = datetime.fromisoformat(_LEAP.sub(r"\g<1>:59", text.upper()))
+    written = _LOST_PLUS.sub(r"\1+", _LEAP.sub(r"\g<1>:59", text.upper()))
+    moment = datetime.fromisoformat(written)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
