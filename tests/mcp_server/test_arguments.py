@@ -24,6 +24,7 @@ from khiip_sidecar.mcp_server.schemas import CAPTURE, RECALL
         ({"tag": "a"}, {"tag": ["a"]}),
         ({"tag": ["a", "b"]}, {"tag": ["a", "b"]}),
         ({"tag": '["a", "b"]'}, {"tag": ["a", "b"]}),
+        ({"entity_name": "[[2024]]"}, {"entity_name": ["[[2024]]"]}),
         ({"tags": ["a"]}, {"tag": ["a"]}),
         ({"-tag": "a"}, {"-tag": ["a"]}),
         ({"entityName": "Ada"}, {"entity_name": ["Ada"]}),

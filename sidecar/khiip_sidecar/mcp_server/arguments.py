@@ -132,7 +132,9 @@ def _unwrapped(parameter: Parameter, text: str) -> object:
         value: object = json.loads(written)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, list) else text
+    # `[[2024]]` is a link, which only looks like a list in a list.
+    is_plain = isinstance(value, list) and not any(isinstance(each, list) for each in value)
+    return value if is_plain else text
 
 
 def _one(parameter: Parameter, value: object) -> list[str]:
