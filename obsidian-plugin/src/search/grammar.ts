@@ -26,8 +26,9 @@ export interface ReadQuery {
 const LONGEST = 1000;
 const MOST_VALUES = 50;
 const LETTER = "[\\p{L}\\p{N}_]";
-const QUOTED = `"(?:[^"\\\\]|\\\\.){0,${LONGEST}}"`;
-const PHRASES = `(?<phrase>${QUOTED}|“[^“”]{0,${LONGEST}}”)(?!${LETTER})`;
+// Phones make the quotation marks round that were typed straight.
+const QUOTED = `(?:"(?:[^"\\\\]|\\\\.){0,${LONGEST}}"|“[^“”]{0,${LONGEST}}”)`;
+const PHRASES = `(?<phrase>${QUOTED})(?!${LETTER})`;
 const KEY = `(?<key>${QUOTED}|[^\\[\\]":\\n]{1,${LONGEST}})`;
 const VALUE = `(?::[ ]?(?<property>${QUOTED}|[^\\[\\]"\\n]{1,${LONGEST}}))?`;
 const NAMES = OPERATORS.map(({ name }) => name).join("|");
@@ -36,7 +37,7 @@ const TERM = `(?<before>^|\\s)(?<sign>-?)(?:${PHRASES}|\\[${KEY}${VALUE}\\](?!\\
 
 // Beside so many words a quotation or a word in brackets belongs to a sentence.
 const SENTENCE_WORDS = 8;
-const ASIDE = /-?(?:[a-z_]+:)?"[^"]*"|-?\[[^\]]*\]|-?[a-z_]+:\S+/giu;
+const ASIDE = /-?(?:[a-z_]+:)?(?:"[^"]*"|“[^“”]*”)|-?\[[^\]]*\]|-?[a-z_]+:\S+/giu;
 const WORD = new RegExp(`${LETTER}+`, "gu");
 // A task, a footnote, a number in brackets: what prose has.
 export const NOT_A_KEY = /^\s*(?:x|[!^].*|(?:[\p{Nd}_]|[^\p{L}\p{N}])*)\s*$/isu;
@@ -117,7 +118,7 @@ function inBrackets(
   property: string | undefined,
   place: Omit<Term, "operator" | "value">,
 ): Term[] {
-  if (!key.startsWith('"') && NOT_A_KEY.test(key)) return [];
+  if (!isQuoted(key) && NOT_A_KEY.test(key)) return [];
   const name = unquoted(key).trim();
   if (name.includes(":") || name === "") return [];
   const text = property === undefined ? "" : unquoted(property).trim();
@@ -125,7 +126,7 @@ function inBrackets(
 }
 
 function valued(term: Term): Term[] {
-  const quoted = term.value.startsWith('"');
+  const quoted = isQuoted(term.value);
   const value = unquoted(term.value);
   const parts = term.operator.commas ? value.split(",").map((part) => part.trim()) : [value];
   return allowed(
@@ -140,7 +141,7 @@ function valued(term: Term): Term[] {
 function timed(term: Term, query: string): Term[] {
   const from = term.end - term.value.length;
   const ends = [term.end];
-  while (!term.value.startsWith('"') && ends.length < 3) {
+  while (!isQuoted(term.value) && ends.length < 3) {
     const more = /^ [^\s"]+/u.exec(query.slice(ends.at(-1)));
     if (!more) break;
     ends.push((ends.at(-1) ?? 0) + more[0].length);
@@ -164,7 +165,11 @@ function splitSign(text: string): { value: string; dashed: boolean } {
   return { value: /^\\+-/u.test(rest) ? rest.slice(1) : rest, dashed };
 }
 
+function isQuoted(text: string): boolean {
+  return text.startsWith('"') || (text.startsWith("“") && text.endsWith("”"));
+}
+
 function unquoted(text: string): string {
   if (text.startsWith('"')) return text.slice(1, -1).replace(/\\(["\\])/gu, "$1");
-  return text.startsWith("“") ? text.slice(1, -1) : text;
+  return isQuoted(text) ? text.slice(1, -1) : text;
 }

@@ -42,10 +42,11 @@ _OTHER_BOUND = {"since": "until", "until": "since"}
 MOST_VALUES = 50
 _LONGEST = 1_000
 
-_QUOTED = rf'"(?:[^"\\]|\\.){{0,{_LONGEST}}}"'
+# Phones make the quotation marks round that were typed straight.
+_QUOTED = rf'(?:"(?:[^"\\]|\\.){{0,{_LONGEST}}}"|“[^“”]{{0,{_LONGEST}}}”)'
 _TERM = re.compile(
     rf"""(?<!\S)(?P<sign>-?)(?:
-      (?P<phrase>{_QUOTED}|“[^“”]{{0,{_LONGEST}}}”)(?!\w)
+      (?P<phrase>{_QUOTED})(?!\w)
     | \[(?P<key>{_QUOTED}|[^\[\]":\n]{{1,{_LONGEST}}})
         (?::[ ]?(?P<property>{_QUOTED}|[^\[\]"\n]{{1,{_LONGEST}}}))?\](?!\S)
     | (?P<name>{"|".join(OPERATORS)}):(?P<value>(?:{_QUOTED}|[^\s"(][^\s"]*)(?!\S))
@@ -59,7 +60,8 @@ _ESCAPE = re.compile(r'\\(["\\])')
 # or pasted: a condition would leave out what the sentence is about.
 _SENTENCE_WORDS = 8
 _ASIDE = re.compile(
-    r'(?<!\S)-?(?:(?:[a-z_]{1,20}:)?"[^"]{0,1000}"|\[[^\]]{0,1000}\]|[a-z_]{1,20}:\S+)',
+    r'(?<!\S)-?(?:(?:[a-z_]{1,20}:)?(?:"[^"]{0,1000}"|“[^“”]{0,1000}”)'
+    r"|\[[^\]]{0,1000}\]|[a-z_]{1,20}:\S+)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -177,7 +179,7 @@ def _terms_of(match: re.Match[str], query: str, now: datetime) -> list[Term]:
 
 
 def _property(key: str, value: str | None) -> list[Term]:
-    if key[0] != '"' and _NOT_A_KEY.fullmatch(key):
+    if not _is_quoted(key) and _NOT_A_KEY.fullmatch(key):
         return []
     name = _unquoted(key).strip()
     if ":" in name or not name:
@@ -190,7 +192,7 @@ def _valued(match: re.Match[str], query: str, now: datetime) -> list[Term]:
     name, written = OPERATORS[match["name"].casefold()], match["value"]
     if _parameters()[name].kind == "time":
         return _time(name, match, query, now)
-    quoted = written[0] == '"'
+    quoted = _is_quoted(written)
     value = _unquoted(written)
     parts = (
         [part.strip() for part in value.split(",")]
@@ -204,7 +206,7 @@ def _valued(match: re.Match[str], query: str, now: datetime) -> list[Term]:
 def _time(name: str, match: re.Match[str], query: str, now: datetime) -> list[Term]:
     """The longest time that begins here; a quoted one ends with its quotation mark."""
     ends = [match.end()]
-    while match["value"][0] != '"' and len(ends) < 3:  # 3 months ago
+    while not _is_quoted(match["value"]) and len(ends) < 3:  # 3 months ago
         more = _MORE_WORDS.match(query, ends[-1])
         if more is None:
             break
@@ -230,10 +232,14 @@ def _is_allowed(term: Term, now: datetime) -> bool:
     return parameter.kind != "folder" or re.search(IN_VAULT, term.value) is not None
 
 
+def _is_quoted(text: str) -> bool:
+    return text[:1] == '"' or (text[:1] == "“" and text[-1:] == "”")
+
+
 def _unquoted(text: str) -> str:
     if text[:1] == '"':
         return _ESCAPE.sub(r"\1", text[1:-1])
-    return text[1:-1] if text[:1] == "“" else text
+    return text[1:-1] if _is_quoted(text) else text
 
 
 def to_text(text: str, terms: Iterable[Term]) -> str:
