@@ -262,12 +262,12 @@ class VaultIndex:
         with translated(self.database.path):
             return queries.problems(self._read(), path=path, limit=limit)
 
-    def record_access(self, ids: Sequence[str]) -> None:
+    def record_access(self, ids: Sequence[str], *, soon: bool = False) -> None:
         """Count one access now for each of these captures, also from a process that only reads.
 
-        Raises StorageError where the index folder cannot be written.
+        StorageError where the folder cannot be written; with `soon`, it is written in a moment.
         """
-        self._accesses.record(ids)
+        (self._accesses.record_soon if soon else self._accesses.record)(ids)
 
     def accesses(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
         """How often these captures (or all) were read and when last; those never read are left."""

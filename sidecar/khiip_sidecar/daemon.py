@@ -35,7 +35,7 @@ from khiip_sidecar.http.server import Server
 from khiip_sidecar.idle import IdleExit
 from khiip_sidecar.mcp_server.endpoint import McpEndpoint
 from khiip_sidecar.operations import Operations
-from khiip_sidecar.recall import RecallService
+from khiip_sidecar.recall import RecallService, Tuning
 from khiip_sidecar.worker import IndexWorker
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,13 @@ class Daemon:
             reconciled=self._reconciled,
         )
         self._watcher = Watcher(index.vault, self._worker.notice, own=index.settings.state)
-        service = RecallService(index, embedder, worker=self._worker, watching=self._watcher.state)
+        service = RecallService(
+            index,
+            embedder,
+            worker=self._worker,
+            watching=self._watcher.state,
+            tuning=Tuning(marks_soon=True),
+        )
         self._key = CurrentKey(index.settings.homes)
         access = Access((name, self.address[0]), self._key)
         operations = Operations(service, address=self.address)

@@ -47,11 +47,13 @@ WEAK_BELOW = {"all-MiniLM-L6-v2": 0.24}
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """What differs from one world to another: below which cosine a hit is weak (None: what is
-    known of the model), and what time it is, in seconds since 1970.
+    known of the model), what time it is, in seconds since 1970, and whether what was read may be
+    written a moment after the answer: for a process that stays, and closes its index at its end.
     """
 
     weak_below: float | None = None
     clock: Callable[[], float] = time.time
+    marks_soon: bool = False
 
 
 class RecallService:
@@ -144,7 +146,8 @@ class RecallService:
     def mark_accessed(self, hits: Iterable[RecalledHit]) -> None:
         """Count one access for each hit; that it cannot be written is no reason not to answer."""
         try:
-            self.index.record_access([hit.record.id for hit in hits])
+            ids = [hit.record.id for hit in hits]
+            self.index.record_access(ids, soon=self._tuning.marks_soon)
         except StorageError as error:
             _log.warning("accesses could not be written: %s", error)
 

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage.access_rows import KEEP, Tally
 from khiip_indexer.storage.accesses import ACCESS_FILE, AccessLog
+from khiip_indexer.storage.put_off import PutOff, Read
 from support import FakeEmbedder, make_vault
 
 
@@ -299,3 +300,112 @@ def test_processes_that_make_the_log_at_once_lose_no_access(tmp_path: Path) -> N
             assert each.stdin is not None
             each.stdin.close()
         assert AccessLog(state).tallies()["x"].count == 15
+
+
+class Timers:
+    """Timers that go off when they are told to."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def __call__(self, _: float, call: Callable[[], None]) -> Timers:
+        self.calls.append(call)
+        return self
+
+    def start(self) -> None:
+        """Whatever starts it waits for `go_off`."""
+
+    def go_off(self) -> None:
+        while self.calls:
+            self.calls.pop()()
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    made = Timers()
+    monkeypatch.setattr("khiip_indexer.storage.put_off.threading.Timer", made)
+    return made
+
+
+def test_an_access_that_is_put_off_counts_at_once_and_is_soon_on_disk(
+    log: AccessLog, tmp_path: Path, timers: Timers
+) -> None:
+    other = AccessLog(tmp_path)
+    log.record_soon(["a", "b"])
+    log.record_soon(["a"])
+    log.record_soon([])
+    assert len(timers.calls) == 1
+    assert other.tallies() == {}
+    timers.go_off()
+    assert {name: each.count for name, each in other.tallies().items()} == {"a": 2, "b": 1}
+    log.record_soon(["a"])
+    assert log.tallies(["a"])["a"].count == 3
+    timers.go_off()
+    assert other.tallies(["a"])["a"].count == 3
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda log: log.tallies(), lambda log: log.entries(), lambda log: log.times("a")],
+    ids=["tallies", "entries", "times"],
+)
+def test_whoever_asks_the_log_finds_what_was_put_off(
+    log: AccessLog, timers: Timers, ask: Callable[[AccessLog], object]
+) -> None:
+    log.record_soon(["a"])
+    assert ask(log)
+
+
+def test_what_was_put_off_is_written_when_the_log_is_closed(
+    log: AccessLog, tmp_path: Path, timers: Timers
+) -> None:
+    log.record_soon(["a"])
+    log.close()
+    assert AccessLog(tmp_path).tallies()["a"].count == 1
+    timers.go_off()
+    assert AccessLog(tmp_path).tallies()["a"].count == 1
+
+
+def test_accesses_that_were_put_off_follow_their_captures(log: AccessLog, timers: Timers) -> None:
+    log.record_soon(["a"])
+    log.follow("vault", [(1, [("a", "b")])])
+    assert list(log.tallies()) == ["b"]
+
+
+def test_what_was_put_off_and_cannot_be_written_is_told_in_the_log(
+    log: AccessLog, timers: Timers, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.record(["a"])
+    log._connections[True].execute("PRAGMA query_only = ON")
+    log.record_soon(["a"])
+    assert log.tallies()["a"].count == 1
+    assert "may not be written" in caplog.text
+
+
+def test_nothing_is_read_while_another_thread_still_writes_what_was_put_off(
+    timers: Timers,
+) -> None:
+    began, may_end = threading.Event(), threading.Event()
+    written: list[Read] = []
+    seen: list[Read] = []
+
+    def write(reads: Sequence[Read]) -> None:
+        began.set()
+        assert may_end.wait(10)
+        written.extend(reads)
+
+    def read() -> None:
+        put_off.flush()
+        seen.extend(written)
+
+    put_off = PutOff(write, threading.RLock())
+    put_off.add(["a"], 1)
+    writer = threading.Thread(target=timers.go_off)
+    writer.start()
+    assert began.wait(10)
+    reader = threading.Thread(target=read)
+    reader.start()
+    may_end.set()
+    reader.join()
+    writer.join()
+    assert seen == [(["a"], 1)]

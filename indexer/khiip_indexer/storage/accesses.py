@@ -25,6 +25,7 @@ from khiip_indexer.storage.database import (
     translated,
 )
 from khiip_indexer.storage.memo import Memo
+from khiip_indexer.storage.put_off import PutOff, Read
 
 ACCESS_FILE = "access.sqlite"
 T = TypeVar("T")
@@ -51,19 +52,31 @@ class AccessLog:
         self._guard = threading.RLock()
         self._connections: dict[bool, sqlite3.Connection] = {}
         self._memo = Memo()
+        self._put_off = PutOff(self._count, self._guard)
 
     def record(self, ids: Sequence[str], at: int | None = None) -> None:
         """Count one access for each of these captures, `at` milliseconds since 1970 (now)."""
-        moment = time.time_ns() // 1_000_000 if at is None else at
+        if ids:
+            self._count([(ids, _now() if at is None else at)])
 
+    def record_soon(self, ids: Sequence[str]) -> None:
+        """Count one access now for each of these captures, and write it in a moment.
+
+        Whoever asks this log finds it counted; other processes do when it is written: before the
+        next answer of this log, when it is closed, or by itself soon.
+        """
+        if ids:
+            self._put_off.add(ids, _now())
+
+    def _count(self, reads: Sequence[Read]) -> None:
         def count(connection: sqlite3.Connection) -> None:
             device = rows.device(connection, self._path.stat().st_ino)
-            for capture_id in ids:
-                rows.insert(connection, capture_id, moment, device)
-                rows.fold(connection, capture_id, device)
+            for ids, moment in reads:
+                for capture_id in ids:
+                    rows.insert(connection, capture_id, moment, device)
+                    rows.fold(connection, capture_id, device)
 
-        if ids:
-            self._write(count)
+        self._write(count)
 
     def tallies(self, ids: Iterable[str] | None = None) -> dict[str, Tally]:
         """What was read, by id, of these captures or of all; one never read is not in it.
@@ -117,16 +130,21 @@ class AccessLog:
             connection.execute("DELETE FROM meta WHERE key LIKE 'followed:%'")
             rows.put_meta(connection, key, str(max(done, batches[-1][0])))
 
+        self._put_off.flush()
         if batches and self._path.exists():
             self._write(follow)
 
     def close(self) -> None:
-        """Close the file; a later call opens it again."""
+        """Write what waits and close the file; a later call opens it again."""
+        self._put_off.flush()
         with self._guard:
-            for connection in self._connections.values():
-                connection.close()
-            self._connections.clear()
-            self._memo = Memo()  # what it kept is of these connections
+            self._let_go()
+
+    def _let_go(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+        self._memo = Memo()  # what it kept is of these connections
 
     def _write(self, change: Callable[[sqlite3.Connection], None]) -> None:
         def whole(connection: sqlite3.Connection) -> None:
@@ -140,6 +158,7 @@ class AccessLog:
             with _transaction(connection, "DEFERRED"):
                 return select(connection)
 
+        self._put_off.flush()
         return self._attempt(whole, write=False) if self._path.exists() else nothing
 
     def _attempt(self, use: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
@@ -149,7 +168,7 @@ class AccessLog:
             except (sqlite3.Error, IsADirectoryError) as error:
                 if not is_damage(error) and not self._path.is_dir():
                     raise
-                self.close()
+                self._let_go()
                 _renew(self._path)
                 return use(self._connection(write=write))
 
@@ -262,6 +281,10 @@ def _rows(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
             yield from connection.execute(sql)
     except sqlite3.Error as error:
         _log.warning("part of the access log could not be read: %s", error)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @contextmanager

@@ -233,7 +233,7 @@ def test_only_hits_that_were_sent_count_as_read(tmp_path: Path) -> None:
 def test_accesses_that_cannot_be_written_cost_no_answer(
     crowd: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(_: object) -> None:
+    def full(_: object, *, soon: bool) -> None:
         raise StorageError("the disk is full")
 
     monkeypatch.setattr(crowd.index, "record_access", full)
