@@ -9,33 +9,28 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from khiip_indexer import store
 from khiip_indexer.disk.ages import Ages
 from khiip_indexer.embedding.lineup import Lineup
-from khiip_indexer.embedding.nothing import is_none
 from khiip_indexer.errors import NotFound, StorageError
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.records import Phase, Progress, SyncReport
+from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.database import translated
 from khiip_indexer.storage.vector_log import save_is_due
 from khiip_indexer.syncing import versions, work
 from khiip_indexer.syncing.bookkeeping import Bookkeeping
+from khiip_indexer.syncing.intake import Intake, Watch
 from khiip_indexer.syncing.integrity import mend_words, verify
-from khiip_indexer.syncing.plan import Lately
+from khiip_indexer.syncing.planner import Planner
 from khiip_indexer.syncing.work import Work, check
-from khiip_indexer.types import Fingerprint, ModelIdentity, Problem
+from khiip_indexer.types import ModelIdentity, Problem
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
     from khiip_indexer.syncing.embedding import Tally
-    from khiip_indexer.syncing.text_phase import TextPhase
 
-Watch = Callable[[Progress], None]
 Noticed = Callable[[], Collection[str]]
 T = TypeVar("T")
-
-_GIANT_BYTES = 1024 * 1024
 
 
 def _now() -> datetime:
@@ -68,7 +63,7 @@ class Syncer:
         self._ages = Ages(index.settings.vault)
         self._stop = threading.Event()
         self._noticed: Noticed = _nothing
-        self._lately = Lately()
+        self._planner = Planner(index, self._ages, clock)
         self._books = Bookkeeping(index)
         self._balked = False
 
@@ -164,15 +159,17 @@ class Syncer:
         between: bool = False,
     ) -> tuple[SyncReport, int]:
         reread_all = self._adopt(self._embedder.identity) or full
-        if reread_all or self._more_has_changed():
+        if reread_all or self._planner.more_has_changed():
             paths = None
         backlog = self._index.meta("pending") is not None
-        todo = self._plan(paths, reread_all, accept_deletions, progress)
-        problems = self._take_text(todo, progress)
+        progress(Progress("scan", 0, 0))
+        todo = self._planner.plan(paths, reread_all=reread_all, accept_deletions=accept_deletions)
+        intake = self._intake()
+        problems = intake.take_text(todo, progress)
         if full:
             mend_words(self._index)
         only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
-        tally = self._take_vectors(progress, only, last=not between)
+        tally = intake.take_vectors(progress, only, last=not between)
         self._books.note_problems(todo, problems, complete=not self._stop.is_set())
         pending = 0 if between else work.pending_notes(self._index)
         report = self._report(todo, problems, tally, pending)
@@ -183,15 +180,6 @@ class Syncer:
             self._save_when_due(generation, progress)
         progress(Progress("done", 1, 1))
         return report, len(todo.kept)
-
-    def _more_has_changed(self) -> bool:
-        """Whether only a look at the whole vault tells what to do."""
-        return (
-            int(self._index.meta("suspect") or 0) > 0
-            or self._index.meta("chains") is not None
-            or self._index.vault.rules_changed()
-            or self._ages.moved()
-        )
 
     def _between_batches(self) -> bool:
         """Take in what was edited while vectors are made; true when the run is to end."""
@@ -209,11 +197,17 @@ class Syncer:
             raise NotFound(f"The note {path} is not in the vault.")
         self._embedder = self._lineup.serving(self._index.model())
         self._adopt(self._embedder.identity)
-        with self._database.write() as connection:
-            store.forget_failures(connection, self._embedder.identity.key, path)
-        self._text_phase().run([(path, seen)], [], [], lambda *_: True)
-        self._embed(lambda *_: None, (path,))
+        self._intake().take_again(path, seen)
         self._index.catch_up()
+
+    def _intake(self) -> Intake:
+        return Intake(
+            self._index, self._embedder, self._ages, self._stop.is_set, self._between_batches
+        )
+
+    def renamed(self) -> set[str]:
+        """Notes whose vectors still know an older file name that was their title."""
+        return queries.renamed(self._database.read())
 
     def _adopt(self, identity: ModelIdentity) -> bool:
         """Settle which model and projection the index is for; true when notes must be reread."""
@@ -221,93 +215,6 @@ class Syncer:
         if other:
             self._lineup.chose(identity)
         return again
-
-    def _plan(
-        self,
-        paths: Collection[str] | None,
-        reread_all: bool,
-        accept_deletions: bool,
-        progress: Watch,
-    ) -> Work:
-        progress(Progress("scan", 0, 0))
-        todo = self._with_reread(work.plan_work(self._index, paths), reread_all)
-        if not accept_deletions:
-            todo = todo.braked(self._lately.count(self._clock()))
-            self._lately.add(self._clock(), len(todo.changes.removed))
-        return todo
-
-    def _with_reread(self, todo: Work, reread_all: bool) -> Work:
-        touched, seen = todo.changes.touched, todo.scan.files
-        again = self._ages.dated_by_file(self._database.read(), touched, seen)
-        again |= queries.misread(self._database.read())
-        if todo.scan.under is None:
-            with self._database.write() as connection:
-                again |= self._ages.refresh(connection)
-            again |= queries.renamed(self._database.read())
-        if not reread_all and not again:
-            return todo
-        return todo.rereading(None if reread_all else again)
-
-    def _take_text(self, todo: Work, progress: Watch) -> list[Problem]:
-        changes, seen = todo.changes, todo.scan.files
-        # One that is read again has its new time only then: a kill in between must not hide it.
-        if touched := set(changes.touched).difference(todo.reread):
-            with self._database.write() as connection:
-                for path in touched:
-                    store.touch(connection, path, seen[path])
-        if not todo.touches_text and store.get_meta(self._database.read(), "chains") is None:
-            return []
-        self._ages.look_for_edits(todo.texts if todo.scan.under is not None else None)
-        files = sorted(((path, seen[path]) for path in todo.to_read), key=_reading_order)
-
-        def watch(done: int, total: int, path: str | None) -> bool:
-            progress(Progress("read", done, total, path))
-            return not self._stop.is_set()
-
-        moved = [(old, new, seen[new]) for old, new in changes.moved]
-        problems = self._text_phase().run(files, moved, changes.removed, watch)
-        if todo.scan.under is None and not self._stop.is_set():
-            with self._database.write() as connection:
-                store.drop_meta(connection, "reread")
-        return problems
-
-    def _text_phase(self) -> TextPhase:
-        from khiip_indexer.syncing.projection import Window
-        from khiip_indexer.syncing.text_phase import TextPhase
-
-        window = Window(self._embedder.spans, self._embedder.identity.window)
-        return TextPhase(self._index, self._embedder.identity.key, window, self._ages)
-
-    def _take_vectors(
-        self, progress: Watch, only: Collection[str] | None, *, last: bool
-    ) -> Tally | None:
-        """Make what vectors are missing, of these notes or of all."""
-        if store.get_meta(self._database.read(), "pending") is None or self._stop.is_set():
-            return None
-        if is_none(self._embedder.identity.key):
-            with self._database.write() as connection:
-                store.drop_meta(connection, "pending")
-            return None
-
-        def report(phase: Phase, done: int, total: int) -> None:
-            progress(Progress(phase, done, total))
-
-        tally = self._embed(report, only)
-        # Counting what is left takes a look at every passage: not after each small edit.
-        whole = only is not None and not tally.failed and not self._stop.is_set()
-        if last and (whole or work.pending_notes(self._index) == 0):
-            with self._database.write() as connection:
-                store.drop_meta(connection, "pending")
-        return tally
-
-    def _embed(
-        self, report: Callable[[Phase, int, int], None], paths: Collection[str] | None
-    ) -> Tally:
-        from khiip_indexer.syncing.embedding import EmbeddingPhase
-
-        phase = EmbeddingPhase(self._database, self._embedder, self._between_batches)
-        phase.run(report, paths=paths)
-        return phase.tally
 
     def _report(
         self, todo: Work, problems: list[Problem], tally: Tally | None, pending: int
@@ -323,7 +230,7 @@ class Syncer:
             embedded=tally.embedded if tally else 0,
             failed=tally.failed if tally else 0,
             pending=pending,
-            renamed=len(queries.renamed(self._database.read())),
+            renamed=len(self.renamed()),
             with_problems=int(found.fetchone()[0]),
             problems=tuple(problems),
             complete=not self._stop.is_set(),
@@ -335,12 +242,6 @@ class Syncer:
         if save_is_due(self._database.read(), state, identity):
             progress(Progress("save", 0, 1))
             self._index.graphs.save(identity, generation)
-
-
-def _reading_order(file: tuple[str, Fingerprint]) -> tuple[bool, int]:
-    """Newest first: what was written last is looked for first. Giants, seconds each, come last."""
-    seen = file[1]
-    return seen.size > _GIANT_BYTES, -seen.mtime_ns
 
 
 __all__ = ["Syncer", "check", "verify"]

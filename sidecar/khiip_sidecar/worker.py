@@ -86,6 +86,7 @@ class IndexWorker:
         self._wanted: _Job | None = None
         self._noticed: set[str] = set()
         self._running: _Job | None = None
+        self._renamed: Collection[str] = ()
         self._warmed = False
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -194,6 +195,16 @@ class IndexWorker:
             log.info("%s", _said(report))
         if job.paths is None:
             self._reconciled(report)
+        self._take_in_new_names(report)
+
+    def _take_in_new_names(self, report: SyncReport) -> None:
+        """Have the meaning of new file names that are titles made, now that the notes are found.
+
+        One that could not be read this time is left to the next look at the whole vault.
+        """
+        before, self._renamed = self._renamed, self._syncer.renamed() if report.renamed else ()
+        if new := set(self._renamed).difference(before):
+            self.notice(new)
 
     def _failure_of(self, step: Callable[[], None]) -> KhiipError | None:
         """Whatever goes wrong is kept for people to see; the service goes on answering."""

@@ -152,6 +152,22 @@ def test_renames_and_folder_moves_embed_nothing(house: Live) -> None:
     house.wait(lambda: house.finds("squids hide", "abyss/whale.md"))
 
 
+def test_the_meaning_of_a_new_name_follows_by_itself_where_the_name_is_the_title(
+    house: Live,
+) -> None:
+    house.write("Untitled.md", "cords of many colours\n")
+    house.wait(lambda: house.finds("cords of many colours", "Untitled.md"))
+    house.settle()
+    house.embedder.texts.clear()
+    (house.vault / "Untitled.md").rename(house.vault / "Abacus.md")
+    (house.vault / "quipu.md").rename(house.vault / "Sextant.md")
+    house.wait(lambda: house.first("abacus").get("vault_path") == "Abacus.md")
+    house.settle()
+    assert len([text for text in house.embedder.texts if "Abacus" in text]) == 1
+    assert not [text for text in house.embedder.texts if "Sextant" in text or "knots" in text]
+    assert house.served.ask("/api/v1/index")[1]["state"] == "ready"
+
+
 def test_what_the_index_writes_wakes_nothing(house: Live) -> None:
     before = house.health()["index"]
     for query in ("knots", "moon", "whales"):

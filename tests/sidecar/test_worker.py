@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from houses import House, open_house
-from khiip_indexer.errors import Busy, DeletionBrake, KhiipError, ModelError
+from khiip_indexer.errors import Busy, DeletionBrake, KhiipError, ModelError, VaultError
 from khiip_indexer.records import Progress, SyncReport
+from khiip_indexer.vault import Vault
 from khiip_sidecar.worker import IndexWorker, leave
 
 NOTES = {"a.md": "one note\n", "b.md": "another note\n"}
@@ -335,3 +337,32 @@ def test_a_process_ends_with_its_code_although_indexing_still_runs() -> None:
 
 def test_leaving_without_an_indexing_thread_only_gives_the_code() -> None:
     assert leave(3) == 3
+
+
+def test_a_new_name_that_cannot_be_taken_in_is_tried_once_and_then_left(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.worker.start()
+    wait_until(lambda: at_rest(house.worker) and not house.worker.waits())
+    asked: list[Collection[str] | None] = []
+    run = house.syncer.run
+
+    def counting(**given: Any) -> SyncReport:
+        asked.append(given["paths"])
+        report: SyncReport = run(**given)
+        if len(asked) == 1:
+            monkeypatch.setattr(Vault, "_read", refusing)
+        return report
+
+    def refusing(*_: object) -> tuple[bytes, bool]:
+        raise VaultError("The note cannot be read.", code="note_unreadable")
+
+    monkeypatch.setattr(house.syncer, "run", counting)
+    (house.settings.vault / "a.md").rename(house.settings.vault / "c.md")
+    house.worker.notice({"a.md", "c.md"})
+    wait_until(lambda: len(asked) == 2 and not house.worker.waits())
+    time.sleep(0.1)
+    assert asked == [{"a.md", "c.md"}, {"c.md"}]
+    monkeypatch.undo()
+    house.worker.notice(None)
+    wait_until(lambda: not house.syncer.renamed() and not house.worker.waits())
