@@ -186,7 +186,7 @@ _RING = (
 )
 _OWN = (
     "this note says that it replaces itself",
-    "Correct its superseded_by or supersedes; a link of another note's name may mean this one.",
+    "Correct its superseded_by or supersedes; name a note that is called the same by its path.",
 )
 
 
