@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,12 +23,11 @@ from khiip_indexer.records import (
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
-from khiip_indexer.storage.coming import under_way
 from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
-from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.owner import check_owner
-from khiip_indexer.store import get_meta, identity_of
-from khiip_indexer.types import ModelIdentity, Problem
+from khiip_indexer.storage.reading import CacheReader
+from khiip_indexer.store import get_meta
+from khiip_indexer.types import ModelIdentity
 from khiip_indexer.vault import Vault
 
 if TYPE_CHECKING:
@@ -39,29 +37,24 @@ if TYPE_CHECKING:
     from khiip_indexer.history import History
     from khiip_indexer.lock import Role, WriterLock
     from khiip_indexer.search import Search
-    from khiip_indexer.storage.threads import Threads
     from khiip_indexer.vectors import Vector
 
 # A search waits this long for a note that has changed on disk; then it is shown as changed.
 FRESHNESS_SECONDS = 0.3
 
 
-class VaultIndex:
+class VaultIndex(CacheReader):
     """Reads from many threads at once; the process that holds the lock also writes."""
 
     def __init__(self, settings: Settings, database: Database, lock: WriterLock | None) -> None:
+        super().__init__(database)
         self.settings = settings
-        self.database = database
         self.vault = Vault(settings.vault, settings.exclude, settings.follow_symlinks)
         self._graphs: GraphKeeper | None = None
         self._history: History | None = None
         self._making = threading.Lock()
         self._lock = lock
-        self._memo = Memo()
         self._accesses = AccessLog(settings.state)
-        self._vault_id = ""
-        self._model_text: str | None = None
-        self._model: ModelIdentity | None = None
 
     @classmethod
     def open(cls, settings: Settings, *, write: bool = False, role: Role = "reindex") -> VaultIndex:
@@ -97,9 +90,6 @@ class VaultIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self) -> sqlite3.Connection:
-        return self.database.read()
-
     @property
     def graphs(self) -> GraphKeeper:
         """What is searched in memory; made when first asked for, so that others start fast."""
@@ -127,29 +117,6 @@ class VaultIndex:
         if self._graphs is not None:
             self._graphs.catch_up()
 
-    @property
-    def vault_id(self) -> str:
-        """The vault's own name among sidecars; stable as long as its index lives."""
-        self._vault_id = self.meta("vault_id") or self._vault_id
-        return self._vault_id
-
-    def meta(self, key: str) -> str | None:
-        """A single remembered value."""
-        with translated(self.database.path):
-            return get_meta(self._read(), key)
-
-    def model(self) -> ModelIdentity | None:
-        """The model that made the vectors, or None before the first one."""
-        known = self.meta("model")
-        if known != self._model_text:
-            self._model_text = known
-            self._model = identity_of(known) if known else None
-        return self._model
-
-    def coming(self) -> tuple[ModelIdentity | None, tuple[int, int]]:
-        """The model that is to take over, if one is on its way; of its texts, (done, all)."""
-        return under_way(self._read())
-
     def search(
         self,
         vector: Vector,
@@ -170,17 +137,12 @@ class VaultIndex:
         with self.searching() as search:
             return search.near(record, filters, limit=limit, offset=offset)
 
-    def records(self, rows: Sequence[int]) -> dict[int, CaptureRecord]:
-        """The captures of these rows."""
-        with translated(self.database.path):
-            return queries.by_rows(self._read(), rows)
-
     @property
     def finder(self) -> Finder:
         """Finds captures for a query, by meaning and by words."""
         from khiip_indexer.finder import Finder
 
-        return Finder(self.database, self.searching)
+        return Finder(self.database, self.searching, self._memo)
 
     @contextmanager
     def searching(self) -> Iterator[Search]:
@@ -196,42 +158,6 @@ class VaultIndex:
         if model is None:
             raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
         return model
-
-    def page(self, filters: Filters, *, limit: int | None, offset: int = 0) -> list[CaptureRecord]:
-        """Captures that the filters let in, newest first."""
-        with translated(self.database.path):
-            return self._with_failures(queries.page(self._read(), filters, limit, offset))
-
-    def capture(self, capture_id: str) -> CaptureRecord | None:
-        """The capture with this id."""
-        with translated(self.database.path):
-            return self._completed(queries.by_id(self._read(), capture_id))
-
-    def capture_at(self, path: str) -> CaptureRecord | None:
-        """The capture of the note at this vault-relative path."""
-        with translated(self.database.path):
-            return self._completed(queries.by_path(self._read(), path))
-
-    def _completed(self, record: CaptureRecord | None) -> CaptureRecord | None:
-        return self._with_failures([record])[0] if record else None
-
-    def _with_failures(self, records: Iterable[CaptureRecord]) -> list[CaptureRecord]:
-        model = self.meta("model_key")
-        rows = list(records)
-        connection = self._read()
-        if model is None or connection.execute("SELECT 1 FROM failures").fetchone() is None:
-            return rows
-        return [_failed(row, queries.failure_of(connection, model, row.row)) for row in rows]
-
-    def payload(self, record: CaptureRecord) -> str:
-        """The payload's JSON text, exactly as the full view sends it."""
-        with translated(self.database.path):
-            return queries.payload_json(self._read(), record.row)
-
-    def embed_text(self, record: CaptureRecord) -> str:
-        """The text of the capture's first vector."""
-        with translated(self.database.path):
-            return queries.embed_text(self._read(), record.row)
 
     def freshness(self, record: CaptureRecord) -> Freshness:
         """Whether the note on disk is still the one that was indexed."""
@@ -256,11 +182,6 @@ class VaultIndex:
         except (NotFound, VaultError):
             return ""
         return raw.decode("utf-8", "replace")
-
-    def problems(self, *, limit: int | None = None, path: str | None = None) -> list[Problem]:
-        """What is wrong, by path and line."""
-        with translated(self.database.path):
-            return queries.problems(self._read(), path=path, limit=limit)
 
     def record_access(self, ids: Sequence[str], *, soon: bool = False) -> None:
         """Count one access now for each of these captures, also from a process that only reads.
@@ -319,31 +240,3 @@ class VaultIndex:
             at = rfc3339(datetime.fromtimestamp(looked, UTC))
             counts = replace(counts, last_reconcile=max(counts.last_reconcile, at))
         return counts
-
-    def threads(self) -> Threads:
-        """Which notes stand next to each other in a thread; made once a change."""
-        from khiip_indexer.storage.threads import Threads
-
-        connection = self._read()
-        with translated(self.database.path):
-            return self._memo.get(connection, "threads", lambda: Threads(connection))
-
-    def total(self, filters: Filters) -> int:
-        """How many captures the filters let in."""
-        connection = self._read()
-        with translated(self.database.path):
-            return self._memo.get(connection, filters, lambda: queries.count(connection, filters))
-
-
-def _failed(record: CaptureRecord, failure: tuple[str, int] | None) -> CaptureRecord:
-    if failure is None:
-        return record
-    reason, attempts = failure
-    return replace(
-        record,
-        extraction_status="failed-permanent"
-        if attempts >= queries.MAX_ATTEMPTS
-        else "pending-retry",
-        extraction_error=reason,
-        extraction_attempts=attempts,
-    )
