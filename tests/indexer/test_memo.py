@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
+import gc
 from pathlib import Path
 
 import pytest
 
+from khiip_indexer.storage.database import connect
 from khiip_indexer.storage.memo import Memo
 
 
@@ -50,14 +51,24 @@ def test_what_is_dear_is_computed_anew_when_a_run_has_ended(
 
 
 def test_an_answer_is_kept_until_another_connection_writes(tmp_path: Path) -> None:
-    reader, writer = (sqlite3.connect(tmp_path / "a.sqlite") for _ in range(2))
+    reader, writer = (connect(tmp_path / "a.sqlite", "rwc") for _ in range(2))
     writer.execute("CREATE TABLE t (x)")
-    writer.commit()
     memo = Memo()
     counted = [memo.get(reader, "n", object) for _ in range(2)]
     assert counted[0] is counted[1]
     writer.execute("INSERT INTO t VALUES (1)")
-    writer.commit()
     assert memo.get(reader, "n", object) is not counted[0]
     reader.close()
     writer.close()
+
+
+def test_a_connection_that_is_gone_leaves_no_answer_to_another_one(tmp_path: Path) -> None:
+    memo = Memo()
+    answers = []
+    for _ in range(20):  # one of them lies where the one before it lay
+        connection = connect(tmp_path / "a.sqlite", "rwc")
+        answers.append(memo.get(connection, "n", object))
+        connection.close()
+        del connection
+        gc.collect()
+    assert len(set(map(id, answers))) == 20

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from weakref import WeakSet
 
 from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.formats import SCHEMA_VERSION
@@ -24,13 +25,33 @@ _LOOK_SECONDS = 1.0
 _LOG_BYTES = 16 * 1024 * 1024
 
 
+class Connection(sqlite3.Connection):
+    """One that may be referred to weakly: what is kept of it must not keep it."""
+
+
+class _Held:
+    """The connections of one thread, closed when it ends: threads come and go, and every
+    connection has some MiB of pages. The collector alone would come late, for they are in rings.
+    """
+
+    def __init__(self) -> None:
+        self.renewals = -1
+        self.connections: list[Connection] = []
+
+    def close(self) -> None:
+        for connection in self.connections:
+            connection.close()
+
+    __del__ = close
+
+
 class Database:
     """The cache's connections; `writable` decides whether there is one that writes."""
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self.path = path
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: WeakSet[_Held] = WeakSet()
         self._guard = threading.Lock()
         self._write_lock = threading.RLock()
         self.writable = writable
@@ -49,14 +70,22 @@ class Database:
         """
         if not self.writable and time.monotonic() > self._look_again:
             self._notice_renewal()
-        renewals, connection = getattr(self._local, "opened", (-1, None))
-        if connection is None or renewals != self.renewals:
-            renewals = self.renewals
-            connection = _open_reader(self.path)
-            self._local.opened = (renewals, connection)
+        held: _Held | None = getattr(self._local, "held", None)
+        if held is None or held.renewals != self.renewals:
+            held = self._renewed(held)
+        return held.connections[-1]
+
+    def _renewed(self, held: _Held | None) -> _Held:
+        """The former connection stays: somebody in this thread may be in the midst of its rows."""
+        renewals = self.renewals
+        connection = _open_reader(self.path)
+        if held is None:
+            held = self._local.held = _Held()
             with self._guard:
-                self._readers.append(connection)
-        return connection
+                self._readers.add(held)
+        held.connections.append(connection)
+        held.renewals = renewals
+        return held
 
     def _notice_renewal(self) -> None:
         self._look_again = time.monotonic() + _LOOK_SECONDS
@@ -106,8 +135,8 @@ class Database:
     def close(self) -> None:
         """Close every connection; the last one folds the write-ahead log into the file."""
         with self._guard:
-            for connection in self._readers:
-                connection.close()
+            for held in list(self._readers):
+                held.close()
             self._readers.clear()
         self._local = threading.local()
         if self._writer is not None:
@@ -189,7 +218,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
 
-def _open_reader(path: Path) -> sqlite3.Connection:
+def _open_reader(path: Path) -> Connection:
     try:
         known = path.is_file()
     except PermissionError as error:
@@ -214,7 +243,7 @@ def reading_mode(path: Path) -> str:
     return "ro" if logged else "ro&immutable=1"
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str) -> Connection:
     """A connection with the settings that all of ours have; `mode` as in SQLite's addresses."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -223,6 +252,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
         cached_statements=256,
+        factory=Connection,
     )
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 # What takes longer than this to compute may be this many times as old as it took.
@@ -22,16 +23,18 @@ class Memo:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[int, dict[Hashable, Any]]] = {}
+        # A connection that is gone takes along what was kept of it.
+        self._kept: WeakKeyDictionary[sqlite3.Connection, tuple[int, dict[Hashable, Any]]]
+        self._kept = WeakKeyDictionary()
         self._dear: tuple[Hashable, float, Any] = (None, 0.0, None)
 
     def get(self, connection: sqlite3.Connection, key: Hashable, compute: Callable[[], T]) -> T:
         """The kept answer to `key`, computed when there is none or the cache has changed."""
         version = int(connection.execute("PRAGMA data_version").fetchone()[0])
-        known, answers = self._kept.get(id(connection), (None, {}))
+        known, answers = self._kept.get(connection, (None, {}))
         if known != version or len(answers) >= _MOST:
             answers = {}
-            self._kept[id(connection)] = (version, answers)
+            self._kept[connection] = (version, answers)
         if key not in answers:
             answers[key] = compute()
         answer: T = answers[key]
