@@ -286,7 +286,7 @@ def _mem_state(sheet: _Sheet) -> str | None:
 
 
 def _thread(sheet: _Sheet) -> str | None:
-    written = sheet.meta.text("thread_id", "thread")
+    written, _ = wikilink_parts(sheet.meta.text("thread_id", "thread") or "")
     return written or sheet.reading.thread_id or thread_of(sheet.url)
 
 

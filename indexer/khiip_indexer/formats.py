@@ -13,6 +13,6 @@ CHUNKER_VERSION = "1"
 # How text is folded for search by words.
 TEXTS_VERSION = "1"
 # Parser and payloads: every note is read again, and only texts that really changed are embedded.
-PROJECTION_VERSION = f"3.{CHUNKER_VERSION}.{TEXTS_VERSION}"
+PROJECTION_VERSION = f"4.{CHUNKER_VERSION}.{TEXTS_VERSION}"
 
 INDEX_FORMAT = f"{SCHEMA_VERSION}/{PROJECTION_VERSION}"

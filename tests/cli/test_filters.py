@@ -22,7 +22,7 @@ NOTES = {
     "Papers/2024 knots.md": "---\ntags: [sea, draft]\nstatus: done\n---\nKnots on cords and waves.",
     "Papers/Tides.md": "---\ntags: [sea]\nlayer: warning\n---\nThe moon pulls knots of waves.",
     "archive/Bread.md": '---\ntags: [food]\nentity: Yeast\nauthor: "[[Ada Lovelace|Ada]]"\n'
-    'mill: "[[Rye House]]"\n---\nFlour and knots of dough.',
+    'thread: "[[Oven]]"\nmill: "[[Rye House]]"\n---\nFlour and knots of dough.',
 }
 QUIPU, TIDES, BREAD = "Papers/2024 knots.md", "Papers/Tides.md", "archive/Bread.md"
 
@@ -64,6 +64,7 @@ SAME = [
     ("entity_name=yeast", ["--entity-name", "yeast"], "entity:yeast", {BREAD}),
     ("entity_name=[[Yeast%23Dry|it]]", ["--entity-name", "[[yeast]]"], 'entity:"[[Yeast]]"',
      {BREAD}),
+    ("thread_id=[[Oven]]", ["--thread-id", "Oven"], 'thread:"[[Oven|it]]"', {BREAD}),
     ("author=[[Ada]]", ["--author", "[[Ada Lovelace|Ada]]"], 'author:"[[Ada]]"', {BREAD}),
     ("property=mill:[[Rye%20House]]", ["--property", "mill: [[rye house|mill]]"],
      '[mill:"[[Rye House]]"]', {BREAD}),

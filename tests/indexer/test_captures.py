@@ -292,6 +292,12 @@ def test_memory_values_are_taken_only_from_their_lists() -> None:
     capture = front("type: Decision\nstatus: In progress\naltitude: Strategy\nthread: t-1")
     assert (capture.mem_type, capture.mem_state) == ("decision", "in_progress")
     assert (capture.altitude, capture.thread_id) == ("strategy", "t-1")
+    linked = front(
+        'type: "[[Decision]]"\nstatus: "[[done|✅]]"\nlayer: "[[Warnings]]"\n'
+        'thread: "[[Project X#Plan|X]]"\nimportance: "[[high]]"'
+    )
+    assert (linked.mem_type, linked.mem_state, linked.layer) == ("decision", "done", "caveat")
+    assert (linked.thread_id, linked.importance) == ("Project X", 0.8)
     other = front("type: person\nstatus: shiny\naltitude: 300")
     assert (other.mem_type, other.mem_state, other.altitude) == (None, None, None)
 

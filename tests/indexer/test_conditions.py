@@ -43,7 +43,9 @@ NOTES = {
         state="in progress",
         source="https://arxiv.org/pdf/1",
     ),
-    "archive/Café.md": note("Old coffee.", tags="seaside", created="2023-05-06", status='""'),
+    "archive/Café.md": note(
+        "Old coffee.", tags="seaside", created="2023-05-06", status='""', author="Roe, Una; Li,Wei"
+    ),
     "archived notes/x.md": note(
         "Not in the archive folder.", created="2023-05-07", author='["Smith, J", "Doe, Jane"]'
     ),
@@ -100,6 +102,12 @@ CASES = [
     ("authors", ("Smith,  J",), {NEAR}),
     ("authors", ("Smith, J, Doe, Jane", "Bo"), {NEAR, KNOTS, TIDE}),
     ("authors", ("Ada Lovelace, Bo",), {KNOTS}),
+    ("authors", ("Una",), {CAFE}),
+    ("authors", ("wei",), {CAFE}),
+    ("authors", ("Roe, Una",), {CAFE}),
+    ("authors", ("Li, Wei",), {CAFE}),
+    ("authors", ("Li,Wei",), {CAFE}),
+    ("authors", ("Una; Li",), set()),
     ("authors", ("Doe, J",), set()),
     ("authors", ("Smith, Jane",), set()),
     ("authors", (",",), set()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from khiip_indexer.fields.metadata import Meta
+from khiip_indexer.fields.metadata import Meta, wikilink_parts
 
 LAYERS = ("goal", "context", "emotion", "implementation", "caveat", "learning")
 ALTITUDES = ("mission", "strategy", "architecture", "implementation")
@@ -25,8 +25,9 @@ LAYER_OF: dict[str, str] = {
 
 
 def word(text: str | None) -> str:
-    """Return a value as the lists spell theirs: lower case, `_` for spaces and dashes."""
-    return "_".join((text or "").strip().lower().replace("'", "").replace("-", " ").split())
+    """Return a value as the lists spell theirs: no link, lower case, `_` for spaces and dashes."""
+    plain = wikilink_parts(text or "")[0].lower()
+    return "_".join(plain.replace("'", "").replace("-", " ").split())
 
 
 def layer(meta: Meta) -> str | None:

@@ -45,15 +45,22 @@ def facets_of(capture: Capture) -> Iterator[Facet]:
     """Everything that a capture can be filtered by; some of it may come twice, or be empty."""
     path = folded(capture.path)
     file = path.rpartition("/")[2]
-    authors = [capture.author, *capture.author.split(", ")] if capture.author else []
     yield from (("tag", folded_tag(tag)) for tag in capture.user_tags)
-    yield from (("author", folded_author(author)) for author in authors)
+    yield from (("author", folded_author(name)) for name in _authors(capture.author or ""))
     yield from (("entity", entity_key(entity)) for entity in capture.entities)
     yield from (("name", entity_key(name)) for name in _names(capture))
     yield from ((kind, getattr(capture, field) or "") for kind, field in _MEMORY)
     yield from _properties(capture.properties)
     yield "path", path
     yield "file", file
+
+
+def _authors(written: str) -> Iterator[str]:
+    """All of it, as it may be one name; the names between semicolons; those between commas."""
+    yield written
+    for name in written.split(";"):
+        yield name
+        yield from name.split(",")
 
 
 def _names(capture: Capture) -> tuple[str, ...]:
