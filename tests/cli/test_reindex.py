@@ -10,9 +10,12 @@ from collections.abc import Callable
 import pytest
 
 from cli.conftest import Khiipd
+from khiip_indexer.disk import glance
+from khiip_indexer.errors import VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
+from khiip_indexer.vault import Vault
 from khiip_sidecar.cli.reindex import summary
 from support import write_note
 
@@ -201,3 +204,22 @@ def test_nothing_is_asked_of_the_network(cli: Khiipd, monkeypatch: pytest.Monkey
 )
 def test_the_summary_is_a_sentence(report: SyncReport, said: str) -> None:
     assert summary(report) == said
+
+
+def test_a_note_that_could_not_be_read_is_looked_for_by_the_next_run(
+    indexed: Khiipd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing in the vault shows that a drive is back: one look must not settle it."""
+    vault, seen = indexed.settings.vault, indexed.settings.state / glance.SEEN_FILE
+
+    def refuse(*_: object) -> object:
+        raise VaultError("It could not be read in time.", code="read_timeout")
+
+    for place, note in enumerate(vault.rglob("*.md")):
+        os.utime(note, (1000 + place, 1000 + place))
+    with monkeypatch.context() as patch:
+        patch.setattr(Vault, "read", refuse)
+        indexed.run("reindex")
+        assert not seen.exists()
+    indexed.ok("reindex")
+    assert seen.exists()

@@ -157,23 +157,28 @@ def test_a_note_that_is_deleted_unnoticed_waits_for_the_next_run(settings: Setti
     assert_equals_fresh(settings, new)
 
 
-def test_a_note_that_cannot_be_read_just_now_keeps_what_is_known_of_it(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("path", ["5.md", "long.md"])
+def test_a_note_that_cannot_be_read_just_now_keeps_what_is_known_of_it_and_is_read_again_later(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     old, new = FakeEmbedder(), Narrow()
     reindex(settings, old)
     read = Vault.read
 
-    def refuse(vault: Vault, path: str, *rest: object, **more: object) -> object:
-        if path == "5.md":
-            raise VaultError("5.md cannot be read.", code="note_unreadable")
-        return read(vault, path, *rest, **more)  # type: ignore[arg-type]
+    def refuse(vault: Vault, asked: str, *rest: object, **more: object) -> object:
+        if asked == path:
+            raise VaultError(f"{path} cannot be read.", code="note_unreadable")
+        return read(vault, asked, *rest, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
         patch.setattr(Vault, "read", refuse)
-        run(settings, new, old)
+        report = run(settings, new, old)
         assert model_of(settings) == "narrow"
-    assert ask(settings, "topic5", new, old).hits[0].record.vault_path == "5.md"
+        assert [(p.path, p.code) for p in report.problems] == [(path, "note_unreadable")]
+    query = "topic5" if path == "5.md" else "Paragraph tells of matter"
+    assert ask(settings, query, new, old).hits[0].record.vault_path == path
+    again = run(settings, new, old)
+    assert (again.problems, again.with_problems) == ((), 0)
     assert_equals_fresh(settings, new)
 
 

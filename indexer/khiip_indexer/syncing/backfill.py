@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +19,7 @@ from khiip_indexer.storage.queries import failed_notes
 from khiip_indexer.syncing import versions
 from khiip_indexer.syncing.embedding import EmbeddingPhase, Report, Tally
 from khiip_indexer.syncing.projection import Window, passages_of
-from khiip_indexer.types import Dates, NoteFile, Passage
+from khiip_indexer.types import Dates, NoteFile, Passage, Problem
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -79,20 +80,31 @@ class Backfill:
             cut = [(note[:3], self._passages(note)) for note in left[start : start + BATCH]]
             with self._database.write() as connection:
                 for note, passages in cut:
-                    if passages is not None:
+                    if isinstance(passages, Problem):
+                        self._put_stored(connection, note, passages)
+                    elif passages is not None:
                         coming.put(connection, note, passages)
         return True
 
-    def _passages(self, note: coming.Uncut) -> Sequence[Passage] | None:
+    def _put_stored(
+        self, connection: sqlite3.Connection, note: tuple[int, str, bytes], problem: Problem
+    ) -> None:
+        """See a note that cannot be read just now as it is stored; with the problem it is a note
+        that the next run reads again, and then as the other model does."""
+        coming.put(connection, note, self._stored(note[0]))
+        store.put_problems(connection, note[1], "file", [problem])
+        self.tally.problems.append(problem)
+
+    def _passages(self, note: coming.Uncut) -> Sequence[Passage] | Problem | None:
         """The passages of one note; None when an edit or deletion waits to be taken in."""
-        row, path, known = note[:3]
+        _, path, known = note[:3]
         window = Window(self._embedder.spans, self._identity.window)
         try:
             raw, _ = self._index.vault.read(path)
         except NotFound:
             return None
-        except VaultError:
-            return self._stored(row, window)
+        except VaultError as error:
+            return Problem(path, error.code, error.sentence, hint=error.hint)
         if content_hash(raw) != known:
             return None
         from khiip_indexer import payloads
@@ -102,8 +114,9 @@ class Backfill:
         capture = read_capture(NoteFile(path, raw, dates), self._index.settings.vault_name)
         return passages_of(capture, window, payloads.segments(capture))
 
-    def _stored(self, row: int, window: Window) -> Sequence[Passage]:
-        """What is known of a note that cannot be read just now, each passage as far as it fits."""
+    def _stored(self, row: int) -> Sequence[Passage]:
+        """What is known of a note, each passage as far as it fits."""
+        window = Window(self._embedder.spans, self._identity.window)
         rows = self._database.read().execute(
             "SELECT ordinal, text, heading, line FROM passages WHERE row = ? ORDER BY ordinal",
             (row,),

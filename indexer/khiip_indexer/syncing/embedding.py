@@ -10,7 +10,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from khiip_indexer.embedding.lineup import batch_of
@@ -19,6 +19,7 @@ from khiip_indexer.records import Phase, SyncReport
 from khiip_indexer.storage.database import Database
 from khiip_indexer.storage.queries import MAX_ATTEMPTS, failed_notes
 from khiip_indexer.store import put_failure, put_vectors, replace_problems
+from khiip_indexer.types import Problem
 
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
@@ -31,15 +32,19 @@ Put = Callable[[sqlite3.Connection, str, Sequence[tuple[bytes, bytes]]], None]
 
 @dataclass(slots=True)
 class Tally:
-    """What one run of the model came to, in texts."""
+    """What one run of the model came to, in texts, and the notes that it met problems with."""
 
     embedded: int = 0
     failed: int = 0
+    problems: list[Problem] = field(default_factory=list)
 
     def added_to(self, report: SyncReport) -> SyncReport:
         """The report with these texts as well."""
         return replace(
-            report, embedded=report.embedded + self.embedded, failed=report.failed + self.failed
+            report,
+            embedded=report.embedded + self.embedded,
+            failed=report.failed + self.failed,
+            problems=tuple(dict.fromkeys((*report.problems, *self.problems))),
         )
 
 

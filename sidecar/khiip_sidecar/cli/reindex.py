@@ -24,6 +24,8 @@ from khiip_sidecar.client import find_sidecar
 EXIT_BEHIND = 1
 EXIT_DAMAGED = 1
 EXIT_PROBLEMS = 3
+# Notes that may be readable the next time, without anything in the vault showing it.
+_TRIED_AGAIN = frozenset({"read_timeout", "note_offline", "note_unreadable"})
 
 
 @click.command("reindex")
@@ -102,7 +104,8 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
         _write_report(report)
     code = EXIT_PROBLEMS if report.with_problems or report.failed else 0
     # A folder with a model may change without a trace in the vault, so there is always a look.
-    left = report.pending or report.renamed or report.failed
+    unread = any(problem.code in _TRIED_AGAIN for problem in report.problems)
+    left = report.pending or report.renamed or report.failed or unread
     settled = report.complete and not (left or settings.model_dir or settings.embedder.path)
     if sidecar is None and settled:
         said = f"{_counted_notes(report)} (nothing changed)"
