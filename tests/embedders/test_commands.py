@@ -245,6 +245,12 @@ def test_calibrate_proposes_a_floor_that_recall_then_takes(case: Case) -> None:
     found = case.json("embedder", "calibrate")
     assert -1 < found["strangers"]["0.05"] <= found["strangers"]["0.95"]
     assert found["min_score"] <= found["strangers"]["0.95"] + 0.01
+    said = case.ok("embedder", "calibrate").splitlines()
+    assert [line.split("  ")[0] for line in said][:3] == [
+        "a title and its own note",
+        "a title and another note",
+        "a note and the nearest one",
+    ]
     assert not found["kept"]
     floor = case.json("embedder", "calibrate", "--keep")["min_score"]
     kept = remembered.load(case.settings.homes.config, case.settings.vault).floors
@@ -252,6 +258,17 @@ def test_calibrate_proposes_a_floor_that_recall_then_takes(case: Case) -> None:
     hits = case.json("recall", "apples of stone", "--limit", "20")["results"]
     assert [hit.get("weak", False) for hit in hits] == [hit["score"] < floor for hit in hits]
     assert any(hit["score"] < floor for hit in hits)
+
+
+def test_neighbours_are_as_near_as_related_says(case: Case) -> None:
+    case.ok("reindex")
+    nearest = []
+    for note in case.json("list", "--limit", "0"):
+        rows = case.json("related", note["id"], "--limit", "1")["results"]
+        nearest += [row["score"] for row in rows]
+    spread = case.json("embedder", "calibrate")["neighbours"]
+    assert min(nearest) - 1e-3 <= spread["0.05"] <= spread["0.5"] <= max(nearest) + 1e-3
+    assert spread["0.95"] == pytest.approx(max(nearest), abs=1e-3)
 
 
 def test_too_few_notes_calibrate_nothing(case: Case) -> None:

@@ -20,6 +20,11 @@ from khiip_sidecar.cli.output import counted, plain, say, write, write_json
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 EXIT_PROBLEMS = 3
+_SCORES = {
+    "own": "a title and its own note",
+    "strangers": "a title and another note",
+    "neighbours": "a note and the nearest one",
+}
 
 
 @click.group("embedder")
@@ -217,8 +222,8 @@ def _prune(settings: Settings) -> None:
 def calibrate(app: App, /, *, keep: bool, as_json: bool) -> None:
     """Find out what scores mean under the model in use, and propose a floor.
 
-    Titles of notes are asked of their own notes and of others. With --keep the floor is kept for
-    this model and this vault.
+    Titles of notes are asked of their own notes and of others, and notes are held against the
+    nearest other one. With --keep the floor is kept for this model and this vault.
     """
     from khiip_indexer.embedding.factory import open_lineup
     from khiip_indexer.index import VaultIndex
@@ -231,7 +236,11 @@ def calibrate(app: App, /, *, keep: bool, as_json: bool) -> None:
         found, identity = measure(index, embedder), embedder.identity
     figures = {
         name: {str(part): round(share(scores, part), 3) for part in (0.05, 0.5, 0.95)}
-        for name, scores in (("own", found.own), ("strangers", found.strangers))
+        for name, scores in (
+            ("own", found.own),
+            ("strangers", found.strangers),
+            ("neighbours", found.neighbours),
+        )
     }
     if keep:
         known = remembered.load(settings.homes.config, settings.vault)
@@ -240,7 +249,7 @@ def calibrate(app: App, /, *, keep: bool, as_json: bool) -> None:
     if as_json:
         write_json({"model": identity.name, **figures, "min_score": found.floor, "kept": keep})
         return
-    for name, label in (("own", "a title and its own note"), ("strangers", "and another note")):
+    for name, label in _SCORES.items():
         low, middle, high = figures[name].values()
-        write(f"{label:<26} {low:.3f}  {middle:.3f}  {high:.3f}  (5 %, half, 95 %)")
-    write(f"{'proposed min_score':<26} {found.floor:.2f}{'  kept' if keep else ''}")
+        write(f"{label:<26}  {low:6.3f}  {middle:6.3f}  {high:6.3f}  (5 %, half, 95 %)")
+    write(f"{'proposed min_score':<26}  {found.floor:6.2f}{'  kept' if keep else ''}")

@@ -1,4 +1,4 @@
-"""What scores mean under a model: titles asked of their own notes and of notes that are not."""
+"""What scores mean under a model: of titles with their own notes and others, of neighbours."""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ _LEAST_LETTERS = 8  # a title of a date or a single short word asks nothing
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Scores of titles: with their own notes, and with notes of other titles; both in order."""
+    """Scores, in rising order.
+
+    Of titles with their own notes and with notes of other titles; of notes with the one that is
+    nearest to each, as `related` has them.
+    """
 
     own: tuple[float, ...]
     strangers: tuple[float, ...]
+    neighbours: tuple[float, ...]
 
     @property
     def floor(self) -> float:
@@ -56,6 +61,7 @@ def calibrate(index: VaultIndex, embedder: Embedder) -> Calibration:
         )
     own: list[float] = []
     strangers: list[float] = []
+    neighbours: list[float] = []
     with index.searching() as search:
         for place, note in enumerate(notes):
             others = _others(notes, place)
@@ -64,9 +70,12 @@ def calibrate(index: VaultIndex, embedder: Embedder) -> Calibration:
             best = {row: max(of.values()) for row, of in near.items()}
             own += [best[note.row]] if note.row in best else []
             strangers += [best[other.row] for other in others if other.row in best]
+            neighbours += [
+                hit.score for hit in search.near(note, Filters(), limit=1, offset=0).hits
+            ]
     if not own or not strangers:
         raise UsageError("The notes have no vectors yet.", hint="Run khiipd reindex.")
-    return Calibration(tuple(sorted(own)), tuple(sorted(strangers)))
+    return Calibration(tuple(sorted(own)), tuple(sorted(strangers)), tuple(sorted(neighbours)))
 
 
 def sampled(records: Sequence[CaptureRecord]) -> list[CaptureRecord]:
