@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from khiip_indexer.lexical import match
 from khiip_indexer.lexical.passages import best_passages
+from khiip_indexer.lexical.postings import Kept
 from khiip_indexer.lexical.search import LexicalSearch
 from khiip_indexer.lexical.terms import terms
 from khiip_indexer.storage import queries
@@ -20,17 +21,25 @@ if TYPE_CHECKING:
     from khiip_indexer.lexical.terms import Terms
     from khiip_indexer.records import Filters
     from khiip_indexer.search import Meaning, Search
+    from khiip_indexer.storage.memo import Memo
     from khiip_indexer.vectors import Vector
 
 
 class Finder:
-    """Every method may be called from many threads; `searching` opens a search over vectors."""
+    """Every method may be called from many threads; `searching` opens a search over vectors.
+
+    `memo` keeps what was read of words until the cache changes.
+    """
 
     def __init__(
-        self, database: Database, searching: Callable[[], AbstractContextManager[Search]]
+        self,
+        database: Database,
+        searching: Callable[[], AbstractContextManager[Search]],
+        memo: Memo,
     ) -> None:
         self._database = database
         self._searching = searching
+        self._memo = memo
 
     def meanings(
         self, vector: Vector, filters: Filters, pool: int, also: Collection[int] = ()
@@ -55,9 +64,11 @@ class Finder:
         `asked` are a query's terms, or a MATCH expression of FTS5: UsageError where that is none.
         """
         with translated(self._database.path):
-            search = LexicalSearch(self._database.read())
+            connection = self._database.read()
+            kept = self._memo.get(connection, "words", Kept)
+            search = LexicalSearch(connection, kept=kept)
             if isinstance(asked, str):
-                expression = match.check_fts5(self._database.read(), asked)
+                expression = match.check_fts5(connection, asked)
                 return search.run_match(expression, where(filters), pool)
             return search.run(asked, where(filters), pool)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from khiip_indexer.lexical import match
+from khiip_indexer.lexical.postings import Kept, Postings, added, postings
 from khiip_indexer.lexical.weights import Weights
 
 Condition = tuple[str, list[object]]
@@ -26,6 +30,11 @@ class Asked:
     counts: bool = True
     times: int = 1
 
+    @property
+    def held(self) -> float:
+        """What a note holds of the query by having it."""
+        return self.weight if self.counts else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -43,9 +52,10 @@ class Lookup:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, condition: Condition, weights: Weights
+        self, connection: sqlite3.Connection, condition: Condition, weights: Weights, kept: Kept
     ) -> None:
         self._connection = connection
+        self._kept = kept
         self._condition, self._values = condition
         self._bonus = weights.bonus
         self._bm25 = f"-bm25(words, {', '.join(str(weight) for weight in weights.columns)})"
@@ -57,7 +67,10 @@ class Lookup:
     def count(self, found_by: str, most: int) -> int:
         """How many notes a MATCH string finds, counted up to one more than `most`."""
         sql = "SELECT COUNT(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
-        return int(self._connection.execute(sql, (found_by, most + 1)).fetchone()[0])
+        given = (found_by, most + 1)
+        return self._kept.get(
+            ("count", *given), lambda: int(self._connection.execute(sql, given).fetchone()[0])
+        )
 
     def ranked(self, asked: Sequence[Asked], whole: float, most: int) -> dict[int, Ranked]:
         """The best `most` notes by BM25 and by the share of `whole` that they hold, best first.
@@ -66,24 +79,42 @@ class Lookup:
         """
         if not asked:
             return {}
-        values: list[object] = []
-        for each in asked:
-            held = each.weight if each.counts else 0.0
-            values += [each.times, held, each.found_by, each.most]
-        leg = (
-            f"SELECT * FROM (SELECT rowid AS row, ? * {self._bm25} AS raw, ? AS held "  # noqa: S608
-            "FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)"
-        )
-        sql = (
-            "SELECT f.row, f.raw, f.held FROM (SELECT row, SUM(raw) AS raw, SUM(held) AS held "  # noqa: S608
-            f"FROM ({' UNION ALL '.join([leg] * len(asked))}) GROUP BY row) f "
-            f"CROSS JOIN captures c ON c.row = f.row WHERE {self._condition} "
-            "ORDER BY f.raw * (? + ? * f.held) DESC, f.row DESC LIMIT ?"
-        )
+        parts = [(self._postings(each), each.times, each.held) for each in asked]
+        rows, raw, held = added(parts)
         by_share = self._bonus / whole if whole else 0.0
-        given = (*values, *self._values, 1 - self._bonus, by_share, most)
-        rows = self._connection.execute(sql, given)
-        return {row: Ranked(raw, held) for row, raw, held in rows}
+        order = np.lexsort((rows, raw * (1 - self._bonus + by_share * held)))[::-1]
+        best = self._fitting(rows[order].tolist(), most)
+        at = np.searchsorted(rows, best)
+        values = zip(raw[at].tolist(), held[at].tolist(), strict=True)
+        return {row: Ranked(*each) for row, each in zip(best, values, strict=True)}
+
+    def _postings(self, asked: Asked) -> Postings:
+        sql = (
+            f"SELECT rowid, {self._bm25} FROM words WHERE words MATCH ? "  # noqa: S608
+            "ORDER BY rowid DESC LIMIT ?"
+        )
+        given = (asked.found_by, asked.most)
+        return self._kept.get(given, lambda: postings(self._connection.execute(sql, given)))
+
+    def _fitting(self, rows: Sequence[int], most: int) -> list[int]:
+        """The first `most` of these rows that fit the condition.
+
+        Captures lie far apart, and looking at all costs more than finding them: where most of
+        them fit, a few are enough.
+        """
+        few = 2 * most
+        fit = self._fit(rows[:few])
+        if len(fit) < most:
+            fit |= self._fit(rows[few:])
+        return [row for row in rows if row in fit][:most]
+
+    def _fit(self, rows: Sequence[int]) -> set[int]:
+        sql = (
+            "SELECT c.row FROM json_each(?) j CROSS JOIN captures c ON c.row = j.value "  # noqa: S608
+            f"WHERE {self._condition}"
+        )
+        found = self._connection.execute(sql, (json.dumps(rows), *self._values)) if rows else ()
+        return {row for (row,) in found}
 
     def let_in(self, found_by: str, most: int) -> list[int]:
         """The newest rows that a MATCH string finds, without their BM25."""

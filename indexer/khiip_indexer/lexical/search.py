@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from khiip_indexer.lexical import match
 from khiip_indexer.lexical.lookup import Asked, Condition, Lookup, Ranked
+from khiip_indexer.lexical.postings import Kept
 from khiip_indexer.lexical.terms import Term, Terms
 from khiip_indexer.lexical.weights import WEIGHTS, Weights
 
@@ -85,11 +86,20 @@ class _Plan:
 
 
 class LexicalSearch:
-    """Finds notes by the words of a query in a few bounded reads."""
+    """Finds notes by the words of a query in a few bounded reads.
 
-    def __init__(self, connection: sqlite3.Connection, weights: Weights = WEIGHTS) -> None:
+    `kept` is what earlier searches have read over a cache that is still the same.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        weights: Weights = WEIGHTS,
+        kept: Kept | None = None,
+    ) -> None:
         self._connection = connection
         self._weights = weights
+        self._kept = kept or Kept()
 
     def run(self, terms: Terms, condition: Condition, pool: int) -> dict[int, LexicalHit]:
         """The best `pool` notes that hold any of the terms and fit the condition, best first.
@@ -98,7 +108,7 @@ class LexicalSearch:
         """
         if not terms.items or pool < 1:
             return {}
-        lookup = Lookup(self._connection, condition, self._weights)
+        lookup = Lookup(self._connection, condition, self._weights, self._kept)
         plan = _plan(lookup, terms, self._weights.budget)
         found = self._by_words(lookup, plan, pool)
         self._fill(lookup, plan, found, pool)
@@ -121,7 +131,7 @@ class LexicalSearch:
 
     def run_match(self, expression: str, condition: Condition, pool: int) -> dict[int, LexicalHit]:
         """The best `pool` notes for an FTS5 expression that `match.check_fts5` has let through."""
-        lookup = Lookup(self._connection, condition, self._weights)
+        lookup = Lookup(self._connection, condition, self._weights, self._kept)
         ranked = lookup.ranked([Asked(expression, 1.0, self._weights.budget)], 1.0, pool)
         best = max((each.raw for each in ranked.values()), default=0.0)
         return {
