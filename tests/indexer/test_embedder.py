@@ -188,45 +188,6 @@ def test_spans_count_code_points_of_the_text_as_written(minilm: MiniLM) -> None:
     assert minilm.spans("") == []
 
 
-PLAIN = st.text(st.characters(min_codepoint=1, max_codepoint=126), max_size=300)
-WORDS = st.lists(
-    st.sampled_from(
-        ["tides", "Q3", "[CLS]", "##s", "x" * 101, "antidisestablish", "\t", "\n\n", "_a"]
-    )
-    | PLAIN
-).map(" ".join)
-
-
-@settings(max_examples=300, deadline=None)
-@given(WORDS)
-def test_plain_text_is_cut_as_the_library_cuts_it(text: str) -> None:
-    pieces = own_pieces()
-    library = pieces.tokenizer.encode(text, add_special_tokens=False)
-    assert pieces.ids(text, 10_000)[1:-1] == library.ids
-    assert list(pieces.spans(text)) == library.offsets
-
-
-def test_plain_text_does_not_cost_the_library_s_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = WordPieces(packaged_files().vocabulary)
-    monkeypatch.setattr(pieces, "tokenizer", None)
-    assert len(pieces.spans(LONG)) > 256
-    assert len(pieces.ids(LONG, 256)) == 256
-
-
-def test_a_word_that_no_piece_fits_is_unknown_as_for_the_library(tmp_path: Path) -> None:
-    words = ["[UNK]", "[CLS]", "[SEP]", "tide", "##s", "."]
-    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    pieces = WordPieces(tmp_path / "vocab.txt")
-    text = "Tides tidal TIDE."
-    assert pieces.ids(text, 256) == [1, 3, 4, 0, 3, 5, 2]
-    assert pieces.spans(text) == pieces.tokenizer.encode(text, add_special_tokens=False).offsets
-
-
-@functools.cache
-def own_pieces() -> WordPieces:
-    return WordPieces(packaged_files().vocabulary)
-
-
 def test_a_cut_off_hidden_in_a_tokenizer_file_is_not_obeyed(tmp_path: Path) -> None:
     tokenizer = WordPieces(packaged_files().vocabulary).tokenizer
     tokenizer.enable_truncation(8)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from khiip_indexer.errors import ModelError
 from khiip_indexer.model import files as model_files
-from khiip_indexer.model.plain_pieces import LONGEST_WORD, UNKNOWN, PlainPieces
 from khiip_indexer.types import Spans
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 SPECIAL_PIECES = 2
+_LONGEST_WORD = 100  # characters; the model takes a longer word for an unknown one
 _ROOM_PER_PIECE = 256  # characters, far above any real text's
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -26,12 +26,11 @@ class WordPieces:
     """
 
     def __init__(self, vocabulary: Path) -> None:
-        tokenizer, numbers = _read_tokenizer(vocabulary)
+        tokenizer = _read_tokenizer(vocabulary)
         # A tokenizer.json may carry both (128 pieces, padded to 128) without a word.
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self.tokenizer = tokenizer
-        self._plain = PlainPieces(numbers)
         self._first = self._special("[CLS]", vocabulary)
         self._last = self._special("[SEP]", vocabulary)
 
@@ -47,17 +46,12 @@ class WordPieces:
     def ids(self, text: str, window: int) -> list[int]:
         """The numbers of the first pieces that fit, between the two special ones."""
         # A text of megabytes is not cut into pieces as a whole to keep 254 of them.
-        head = text[: window * _ROOM_PER_PIECE]
-        if self._plain.reads(head):
-            pieces = self._plain.ids(head)
-        else:
-            pieces = self.tokenizer.encode(_clean(head), add_special_tokens=False).ids
+        head = _clean(text[: window * _ROOM_PER_PIECE])
+        pieces = self.tokenizer.encode(head, add_special_tokens=False).ids
         return [self._first, *pieces[: window - SPECIAL_PIECES], self._last]
 
     def spans(self, text: str) -> Spans:
         """The (start, end) of every piece in code points of `text`, without special pieces."""
-        if self._plain.reads(text):
-            return self._plain.spans(text)
         offsets: list[tuple[int, int]]
         offsets = self.tokenizer.encode(_clean(text), add_special_tokens=False).offsets
         return offsets
@@ -70,7 +64,7 @@ class AnyPieces:
     """
 
     def __init__(self, vocabulary: Path) -> None:
-        self.tokenizer, _ = _read_tokenizer(vocabulary)
+        self.tokenizer = _read_tokenizer(vocabulary)
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.special = self.tokenizer.num_special_tokens_to_add(False)
@@ -117,31 +111,24 @@ def _clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def _read_tokenizer(vocabulary: Path) -> tuple[Tokenizer, dict[str, int]]:
-    """The tokenizer and its vocabulary; of a tokenizer.json, which may cut words in any way, {}."""
-    from tokenizers import Tokenizer
+def _read_tokenizer(vocabulary: Path) -> Tokenizer:
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     try:
         if vocabulary.suffix == ".json":
-            return Tokenizer.from_str(vocabulary.read_text(encoding="utf-8")), {}
+            return Tokenizer.from_str(vocabulary.read_text(encoding="utf-8"))
         pieces = vocabulary.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
         raise model_files.missing(vocabulary, model_files.VOCABULARY_SHA256) from error
     except Exception as error:  # tokenizers raises bare Exception for a file it cannot read
         raise ModelError(f"The tokenizer {vocabulary} cannot be read: {error}") from error
     numbers = {piece: number for number, piece in enumerate(pieces)}
-    return _bert(numbers), numbers
-
-
-def _bert(numbers: dict[str, int]) -> Tokenizer:
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-
-    model = models.WordPiece(numbers, unk_token=UNKNOWN, max_input_chars_per_word=LONGEST_WORD)
+    model = models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=_LONGEST_WORD)  # noqa: S106
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.BertNormalizer(
         clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True
     )
     # Thai, Lao and runs of kana are written without spaces: as one word they would be unknown.
-    shorter = pre_tokenizers.Split(Regex(f".{{1,{LONGEST_WORD}}}"), "isolated")
+    shorter = pre_tokenizers.Split(Regex(f".{{1,{_LONGEST_WORD}}}"), "isolated")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), shorter])
     return tokenizer
