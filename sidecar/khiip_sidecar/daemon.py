@@ -29,6 +29,7 @@ from khiip_indexer.sync import Syncer
 from khiip_indexer.watcher import Watcher
 from khiip_sidecar.auth import key_path, load_or_make_key
 from khiip_sidecar.client import SIDECAR_FILE, read_sidecar_file
+from khiip_sidecar.footprint import share_arenas
 from khiip_sidecar.http.app import make_app
 from khiip_sidecar.http.security import Access
 from khiip_sidecar.http.server import Server
@@ -60,6 +61,7 @@ def serve(  # noqa: PLR0913 - what a caller may settle
     Raises PortInUse or VaultLocked before anything is changed. `on_ready` is called once requests
     are taken. `idle_exit` is how many seconds without a request end it as well.
     """
+    share_arenas()
     with contextlib.ExitStack() as stack:
         name = host or settings.host
         listener = stack.enter_context(_listen(settings, name, port))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from houses import KEY, NOW, House, note, open_house
 from khiip_sidecar.http.answers import ErrorEdge
-from khiip_sidecar.http.app import make_app
+from khiip_sidecar.http.app import READING_AT_ONCE, make_app
 from khiip_sidecar.http.security import Access
 from khiip_sidecar.wire.operators import read_query
 
@@ -400,6 +401,61 @@ def test_a_request_that_the_stop_cuts_off_is_told_so(house: House) -> None:
     asyncio.run(ErrorEdge(cut)({"type": "http"}, receive, send))
     assert sent[0]["status"] == 503
     assert json.loads(sent[1]["body"])["error"] == "stopping"
+
+
+class Crowded:
+    """Operations of which recall lasts until it may end, and counts how often it is under way."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._guard = threading.Lock()
+        self.running = self.most = 0
+        self.may_end = threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._house.operations, name)
+
+    def recall(self, _: object) -> dict[str, Any]:
+        with self._guard:
+            self.running += 1
+            self.most = max(self.most, self.running)
+        assert self.may_end.wait(10)
+        with self._guard:
+            self.running -= 1
+        return {}
+
+
+def test_a_crowd_waits_for_few_threads_and_health_does_not_wait_for_the_crowd(
+    house: House,
+) -> None:
+    crowded = Crowded(house)
+    app = make_app(crowded, Access(("127.0.0.1",), lambda: KEY))  # type: ignore[arg-type]
+
+    async def ask(path: str) -> int:
+        statuses: list[int] = []
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {KEY}".encode())]
+        scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
+        await app({**scope, "query_string": b"q=knots"}, receive, send)
+        return statuses[0]
+
+    async def crowd() -> tuple[int, list[int]]:
+        asked = [asyncio.create_task(ask("/api/v1/recall")) for _ in range(3 * READING_AT_ONCE)]
+        while crowded.running < READING_AT_ONCE:
+            await asyncio.sleep(0.001)
+        health = await ask("/health")
+        crowded.may_end.set()
+        return health, await asyncio.gather(*asked)
+
+    assert asyncio.run(crowd()) == (200, [200] * 3 * READING_AT_ONCE)
+    assert crowded.most == READING_AT_ONCE
 
 
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)

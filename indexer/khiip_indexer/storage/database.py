@@ -256,7 +256,8 @@ def connect(path: Path, mode: str) -> Connection:
     )
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA cache_size = -8192")
+    # Many threads read: half the pages cost them no time that can be measured at 10,000 notes.
+    connection.execute(f"PRAGMA cache_size = {-8192 if mode == 'rwc' else -4096}")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection
 

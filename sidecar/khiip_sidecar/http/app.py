@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -45,6 +47,10 @@ CALLS: dict[str, Endpoint] = {
     "captures": lambda do, request: do.captures(_params(request)),
 }
 
+# So many of these are answered at once, the others wait: more threads make none of them faster,
+# and each has pages of the cache for itself. What only says how things are never waits for them.
+READING = frozenset({"recall", "related", "captures", "capture"})
+READING_AT_ONCE = 8
 
 MCP_PATH = "/mcp"  # no verb of the wire: agents speak a protocol of their own there
 
@@ -125,13 +131,21 @@ class _Resource:
 class _Call:
     """One operation: reading, searching and encoding all block, so they leave the event loop."""
 
-    def __init__(self, operations: Operations, endpoint: Endpoint, status: int) -> None:
+    def __init__(
+        self,
+        operations: Operations,
+        endpoint: Endpoint,
+        status: int,
+        room: AbstractAsyncContextManager[object],
+    ) -> None:
         self._operations = operations
         self._endpoint = endpoint
         self._status = status
+        self._room = room
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await run_in_threadpool(self._answer, scope)
+        async with self._room:
+            body = await run_in_threadpool(self._answer, scope)
         if self._status == 204:
             return await send_nothing(send)
         return await send_bytes(send, self._status, body)
@@ -144,8 +158,10 @@ def _resources(operations: Operations, streams: ProgressStreams) -> dict[str, _R
     """An app for every verb of the wire, by the path that the router knows it under."""
     apps: dict[str, App] = {"follow_index": streams, **page_apps()}
     resources: dict[str, _Resource] = {}
+    reading, others = asyncio.Semaphore(READING_AT_ONCE), nullcontext()
     for verb in VERBS:
-        app = apps.get(verb.name) or _Call(operations, CALLS[verb.name], verb.status)
+        room = reading if verb.name in READING else others
+        app = apps.get(verb.name) or _Call(operations, CALLS[verb.name], verb.status, room)
         path = verb.path.replace("{id}", "{id:path}")  # an id may hold slashes
         resources.setdefault(path, _Resource()).take(verb.method, app)
     return resources
