@@ -161,6 +161,8 @@ class VaultIndex(CacheReader):
 
     def freshness(self, record: CaptureRecord) -> Freshness:
         """Whether the note on disk is still the one that was indexed."""
+        if self.vault.is_silent_at(record.vault_path):
+            return "changed"  # it may be: asking would keep the search until its drive answers
         if self.vault.is_untouched(record.vault_path, record.seen):
             return "fresh"
         if self.vault.fingerprint(record.vault_path) is None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from khiip_indexer.disk.ignore import IgnoreRules, rules_stamp
+from khiip_indexer.disk.looks import SUFFIX
 from khiip_indexer.disk.patience import GaveUp, Patience
-from khiip_indexer.disk.walk import SUFFIX, Walk, fingerprint_of, is_offline
+from khiip_indexer.disk.walk import LOOK_SECONDS, Walk, fingerprint_of, is_offline, no_answer
 from khiip_indexer.errors import NotFound, PathOutsideVault, ReservedFolder, UsageError, VaultError
 from khiip_indexer.types import Fingerprint, Problem
+
+T = TypeVar("T")
 
 MAX_NOTE_BYTES = 20 * 1024 * 1024
 READ_SECONDS = 3.0
@@ -39,7 +43,9 @@ class Vault:
                 f"There is no vault folder at {self.root}.", hint="Check the path given as vault."
             )
         self._patience = Patience()
-        self._start()
+        self._looking = Patience()
+        self._unseen: tuple[Problem, ...] = ()
+        self._begin(self._read_rules())
 
     @property
     def name(self) -> str:
@@ -49,10 +55,25 @@ class Vault:
     def close(self) -> None:
         """Let go of what reading needed; it may be used again."""
         self._patience.close()
+        self._looking.close()
 
     @property
     def problems(self) -> list[Problem]:
         return self._walk.problems
+
+    @property
+    def unlisted(self) -> list[str]:
+        """Folders and links that the last scan of the whole vault could not look at."""
+        return [each.path for each in self._unseen if each.code.startswith("folder_")]
+
+    @property
+    def silent(self) -> list[str]:
+        """Notes, folders and links that it waited for in vain."""
+        return [each.path for each in self._unseen if each.code.endswith("_timeout")]
+
+    def is_silent_at(self, path: str) -> bool:
+        """Whether it waited in vain for this note or a folder that it is in."""
+        return any(f"{path}/".startswith(f"{each}/") for each in self.silent)
 
     @property
     def offline(self) -> set[str]:
@@ -69,28 +90,41 @@ class Vault:
         `under` limits it to these notes and folders, none of them inside another. Raises
         VaultError when the vault itself cannot be opened.
         """
-        self._start()
+        self._begin(self._answer(self._read_rules))
         if under is None:
             yield from self._walk.notes()
+            self._unseen = tuple(self._walk.problems)
             return
-        if not self.root.is_dir():
+        if not self._answer(self.root.is_dir):
             raise VaultError(f"The vault {self.root} cannot be opened: it is not there.")
         for path in under:
             yield from self._walk.notes_at(path)
 
     def folders(self, under: str = "") -> Iterator[str]:
         """Every folder that may hold notes, the vault itself ("") or `under` first."""
-        # A second reader, so that the problems of the last scan stay as they are.
-        yield from Vault(self.root, self._excludes, self._follow)._walk.folders(under)
+        # A walk of its own, so that the problems of the last scan stay as they are.
+        yield from self._walk_by(self._answer(self._read_rules)[1]).folders(under)
 
     def rules_changed(self) -> bool:
         """Whether a file that says what is no note was written since the last scan began."""
         return rules_stamp(self.root) != self._stamp
 
-    def _start(self) -> None:
-        self._stamp = rules_stamp(self.root)
-        self._rules = IgnoreRules(self.root, self._excludes)
-        self._walk = Walk(self.root, self._rules, follow=self._follow)
+    def _begin(self, found: tuple[object, IgnoreRules]) -> None:
+        self._stamp, self._rules = found
+        self._walk = self._walk_by(self._rules)
+
+    def _read_rules(self) -> tuple[object, IgnoreRules]:
+        return rules_stamp(self.root), IgnoreRules(self.root, self._excludes)
+
+    def _answer(self, look: Callable[[], T]) -> T:
+        """What a look at the vault's own folder found, if it comes back in time."""
+        try:
+            return self._looking.run("", look, LOOK_SECONDS)
+        except GaveUp as error:
+            raise no_answer(self.root) from error
+
+    def _walk_by(self, rules: IgnoreRules) -> Walk:
+        return Walk(self.root, rules, follow=self._follow, patience=self._looking)
 
     def excluded_by(self, path: str) -> str | None:
         """The rule that keeps a vault-relative path from being a note, in words; None for a note.
@@ -139,7 +173,8 @@ class Vault:
             )
         try:
             with Path(disk).open("rb") as file:
-                raw = file.read(limit + 1)
+                # Room for all that is asked for is taken first: 20 MB for every small note.
+                raw = file.read(limit + 1 if status.st_size > limit else -1)
         except FileNotFoundError as error:
             raise NotFound(f"The note {path} is not in the vault any more.") from error
         except OSError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from khiip_indexer.disk.ignore import IGNORE_FILE, rules_stamp
-from khiip_indexer.disk.walk import PLACEHOLDER
+from khiip_indexer.disk.looks import PLACEHOLDER
 from khiip_indexer.errors import VaultError
 from khiip_indexer.fields.dates import rfc3339
 from khiip_indexer.records import SyncReport, WatcherState
@@ -265,6 +265,8 @@ class Watcher:
             self._checked_at = None
         elif self._state.mode == "watching":
             self._checked_at = now
+            for path in self._vault.unlisted:
+                self._watch_too(path)
         self._request(None)
 
     def _take_reports(self, now: float) -> None:
@@ -277,6 +279,8 @@ class Watcher:
                 self._checked_at = None
                 continue
             self._failures = 0
+            if self._vault.silent:  # a drive that does not answer may do so in a moment
+                self._reconcile_at = min(self._reconcile_at, now + POLL_SECONDS)
             checked, self._checked_at = self._checked_at, None
             if checked is not None and _found(report) and self._heard_at < checked - POLL_SECONDS:
                 self._miss(now)

@@ -6,10 +6,11 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -333,6 +334,47 @@ def test_a_read_that_hangs_keeps_the_note_and_holds_up_nothing(
     assert house.run("sea").problems == ()
     assert found(house.settings, "never read", limit=1) == ["sea/new.md"]
     assert house.index.problems() == []
+
+
+@pytest.mark.parametrize("named", [(), ("sea",), ("sea/tide.md", "quipu.md")])
+def test_a_folder_that_does_not_answer_keeps_its_notes_and_holds_up_nothing(
+    house: Living, monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...]
+) -> None:
+    gate = threading.Event()
+    for name in ("scandir", "stat"):
+        monkeypatch.setattr(os, name, _hanging_in("sea", getattr(os, name), gate))
+    monkeypatch.setattr("khiip_indexer.disk.walk.LOOK_SECONDS", 0.2)
+    house.write("quipu.md", "knots on coloured cords\n")
+    try:
+        report = house.run(*named) if named else house.whole()
+        assert (report.complete, report.removed) == (True, 0)
+        assert house.paths() == set(NOTES)
+        told = {(p.path, p.code) for p in house.index.problems()}
+        assert told <= {("sea", "folder_timeout"), ("sea/tide.md", "read_timeout")}
+        assert told
+        whale = house.index.capture_at("sea/deep/whale.md")
+        if not named and whale:
+            assert house.index.freshness(whale) == "changed"  # without asking the disk
+        if named != ("sea",):
+            assert found(house.settings, "coloured", limit=1) == ["quipu.md"]
+    finally:
+        gate.set()
+    while house.index.vault._looking.hanging:
+        time.sleep(0.01)
+    house.write("sea/tide.md", "the sun pulls too\n")
+    house.whole()
+    assert found(house.settings, "sun", limit=1) == ["sea/tide.md"]
+    assert house.index.problems() == []
+
+
+def _hanging_in(folder: str, look: Callable[..., Any], gate: threading.Event) -> Callable[..., Any]:
+    def hanging(path: Any = ".", *rest: Any, **more: Any) -> Any:
+        inside = str(path).partition("/vault/")[2]
+        if inside == folder or inside.startswith(f"{folder}/"):
+            gate.wait(60)
+        return look(path, *rest, **more)
+
+    return hanging
 
 
 def test_offline_notes_are_kept_and_counted(house: Living) -> None:

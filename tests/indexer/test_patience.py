@@ -49,6 +49,21 @@ def test_what_hangs_is_given_up_and_not_tried_again_until_it_ends() -> None:
     assert patience.run("a", step, 5) == "read"
 
 
+def test_a_step_of_many_parts_is_waited_for_while_it_gets_on() -> None:
+    patience, parts, gate = Patience(), [0], threading.Event()
+
+    def step() -> int:
+        for _ in range(5):
+            time.sleep(0.05)
+            parts[0] += 1
+        return parts[0]
+
+    assert patience.run("a", step, 0.2, lambda: parts[0]) == 5
+    with pytest.raises(GaveUp):
+        patience.run("b", lambda: gate.wait(30), 0.1, lambda: parts[0])
+    gate.set()
+
+
 def test_many_that_hang_cost_little_more_than_one() -> None:
     patience, gate = Patience(), threading.Event()
     began = time.monotonic()

@@ -6,9 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -53,6 +57,43 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "vault"
     folder.mkdir()
     return folder
+
+
+class Silent:
+    """Looks at paths with these ends hang until it is over."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.gate = threading.Event()
+        self.ends: list[str] = []
+        self.entered = 0
+        monkeypatch.setattr(walk_module, "LOOK_SECONDS", 0.2)
+        monkeypatch.setattr(vault_module, "LOOK_SECONDS", 0.2)
+        for name in ("scandir", "stat"):
+            monkeypatch.setattr(os, name, self._slow(getattr(os, name)))
+
+    def at(self, end: str) -> None:
+        self.ends.append(end)
+
+    def over(self, vault: Vault) -> None:
+        self.gate.set()
+        while vault._looking.hanging:
+            time.sleep(0.01)
+
+    def _slow(self, look: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(path: Any = ".", *rest: Any, **more: Any) -> Any:
+            if isinstance(path, str) and path.endswith(tuple(self.ends)):
+                self.entered += 1
+                self.gate.wait(60)
+            return look(path, *rest, **more)
+
+        return slow
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Silent]:
+    made = Silent(monkeypatch)
+    yield made
+    made.gate.set()
 
 
 class TestScan:
@@ -179,6 +220,62 @@ class TestScan:
         monkeypatch.undo()
         notes(vault)
         assert vault.problems == []
+
+    def test_a_folder_that_hangs_is_a_problem_and_holds_up_no_other(
+        self, root: Path, silent: Silent
+    ) -> None:
+        write(root, "cloud/a.md", "cloud/deep/b.md", "c.md", "zoo/d.md")
+        vault = Vault(root)
+        assert len(notes(vault)) == 4
+        silent.at("cloud")
+        assert notes(vault) == ["c.md", "zoo/d.md"]
+        assert [(p.path, p.code) for p in vault.problems] == [("cloud", "folder_timeout")]
+        assert (vault.unlisted, vault.silent) == (["cloud"], ["cloud"])
+        assert list(vault.folders()) == ["", "zoo"]
+        assert notes(vault) == ["c.md", "zoo/d.md"]
+        assert silent.entered == 1
+        silent.over(vault)
+        assert len(notes(vault)) == 4
+        assert (vault.problems, vault.unlisted, vault.silent) == ([], [], [])
+
+    def test_the_vault_itself_that_hangs_is_an_error(self, root: Path, silent: Silent) -> None:
+        write(root, "a.md")
+        vault = Vault(root)
+        silent.at("vault")
+        with pytest.raises(VaultError, match="does not answer"):
+            notes(vault)
+        silent.over(vault)
+        assert notes(vault) == ["a.md"]
+
+    def test_of_many_silent_folders_the_first_are_waited_for(
+        self, root: Path, silent: Silent
+    ) -> None:
+        write(root, *(f"cloud/{n}/silent/x.md" for n in range(3)), "zoo/d.md")
+        write(root, *(f"cloud/{n}silent/x.md" for n in range(100, 130)))
+        vault = Vault(root)
+        silent.at("silent")
+        assert notes(vault) == ["zoo/d.md"]
+        assert len(vault.problems) == 33
+        assert silent.entered <= 3 + 16
+        silent.over(vault)
+        assert len(notes(vault)) == 34
+
+    @pytest.mark.skipif(os.name != "posix", reason="symlinks")
+    def test_a_link_to_a_place_that_hangs_is_one_problem(
+        self, root: Path, tmp_path: Path, silent: Silent
+    ) -> None:
+        write(root, "a.md", "real/b.md")
+        (root / "link.md").symlink_to(root / "real/b.md")
+        (root / "gone").symlink_to(tmp_path / "gone")
+        vault = Vault(root)
+        assert notes(vault) == ["a.md", "link.md", "real/b.md"]
+        silent.at("link.md")
+        silent.at("gone")
+        assert notes(vault) == ["a.md", "real/b.md"]
+        assert {(p.path, p.code) for p in vault.problems} == {
+            ("link.md", "read_timeout"), ("gone", "folder_timeout"),
+        }  # fmt: skip
+        assert len(vault.problems) == 2
 
     def test_scanning_and_reading_change_nothing(self, root: Path) -> None:
         write(root, "a.md", "b/c.md")
@@ -488,6 +585,18 @@ class TestPathsFromClients:
         real = os.path.realpath(vault.root / found)
         assert real.startswith(os.path.realpath(vault.root))
         assert not any(part in ("..", ".") for part in found.split("/"))
+
+
+def test_reading_a_small_note_takes_no_room_for_a_large_one(root: Path) -> None:
+    (root / "small.md").write_text("# Small\n", encoding="utf-8")
+    vault = Vault(root)
+    vault.read("small.md")
+    tracemalloc.start()
+    try:
+        assert vault.read("small.md") == (b"# Small\n", False)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 class TestPathText:

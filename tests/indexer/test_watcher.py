@@ -372,3 +372,19 @@ def test_its_thread_outlives_an_exception(root: Path) -> None:
     write_note(root, "a.md", "edited again\n")
     wait_until(lambda: asked[-1] == frozenset({"a.md"}) and len(asked) > 3)
     assert watcher.stop(10)
+
+
+def test_a_drive_that_did_not_answer_is_looked_at_again_soon_and_watched_once_it_does(
+    root: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = stage.watcher._vault
+    monkeypatch.setattr(vault, "_unseen", (Problem("folder", "folder_timeout", "silent"),))
+    stage.reconciled()
+    assert stage.observer.added == []
+    stage.pass_time(POLL_SECONDS + 1)
+    assert stage.take() == [WHOLE]
+    assert stage.observer.added == ["folder"]
+    monkeypatch.setattr(vault, "_unseen", ())
+    stage.reconciled()
+    stage.pass_time(RECONCILE_SECONDS - 10)
+    assert stage.take() == []

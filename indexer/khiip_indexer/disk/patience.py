@@ -1,4 +1,4 @@
-"""Reads that may hang, with an end to the waiting: a cloud drive can block a read for ever."""
+"""Reads and looks that may hang, with an end to the waiting: a drive can block for ever."""
 
 from __future__ import annotations
 
@@ -61,8 +61,18 @@ class Patience:
         """How many steps were given up and have not ended since."""
         return len(self._hanging)
 
-    def run(self, name: str, step: Callable[[], T], seconds: float) -> T:
-        """The step's result or error; GaveUp after `seconds`, sooner while others hang."""
+    def run(
+        self,
+        name: str,
+        step: Callable[[], T],
+        seconds: float,
+        seen: Callable[[], int] | None = None,
+    ) -> T:
+        """The step's result or error; GaveUp after `seconds`, sooner while others hang.
+
+        Of a step of many parts `seen` tells how many are done: while more are each time, it is
+        waited for.
+        """
         call: _Call[T] = _Call(name, step)
         with self._guard:
             if name in self._hanging or len(self._hanging) >= MOST_HANGING:
@@ -71,7 +81,7 @@ class Patience:
             seconds = max(_LEAST_SECONDS, seconds / (1 + len(self._hanging)))
             hand = self._idle.pop() if self._idle else self._new_hand()
         hand.put(call)  # type: ignore[arg-type]
-        if not call.ended.wait(seconds):
+        if not _ended(call.ended, seconds, seen):
             with self._guard:
                 if not call.ended.is_set():
                     call.given_up = True
@@ -109,3 +119,13 @@ class Patience:
                     self._idle.remove(hand)
                     return None
             return hand.get()  # it was given out at this very moment
+
+
+def _ended(ended: threading.Event, seconds: float, seen: Callable[[], int] | None) -> bool:
+    before = 0
+    while not ended.wait(seconds):
+        now = seen() if seen is not None else 0
+        if now == before:
+            return False
+        before = now
+    return True

@@ -4,35 +4,62 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from khiip_indexer.disk.ignore import NODE_MODULES, IgnoreRules
+from khiip_indexer.disk.looks import (
+    PLACEHOLDER,
+    SUFFIX,
+    Lister,
+    Listing,
+    Status,
+    Target,
+    look_at,
+    look_at_name,
+    real_place,
+)
 from khiip_indexer.disk.path_text import decode_path, encode_path
+from khiip_indexer.disk.patience import GaveUp, Patience
 from khiip_indexer.errors import VaultError
 from khiip_indexer.types import Fingerprint, Problem
 
-SUFFIX = ".md"
-PLACEHOLDER = ".icloud"
+T = TypeVar("T")
+
+LOOK_SECONDS = 3.0
+# Where so many entries of one folder hang, the others of that folder are not waited for.
+_MOST_SILENT = 16
 _INODE_BITS = (1 << 63) - 1
 # File-provider flags of macOS and Windows for a file whose content is still in the cloud.
 _DATALESS = 0x40000000
 _RECALL = 0x00001000 | 0x00400000
-# There `note.md` also opens `Note.md`; only the folder's own list knows the name.
-_NAMES_FOLD = sys.platform in ("darwin", "win32")
 
-_Entry = os.DirEntry[str] | Path
+_PROBLEMS = {
+    "folder_unreadable": ("the folder cannot be read: {}", "Check the folder's permissions."),
+    "note_unreadable": ("the note cannot be read: {}", "Check the note's permissions."),
+    "folder_timeout": (
+        "the folder did not answer in time",
+        "Is its drive connected? What is known of its notes stays; it is tried again later.",
+    ),
+    "read_timeout": (
+        "the note did not answer in time",
+        "Is its drive connected? What is known of it stays; it is tried again later.",
+    ),
+}
 
 
 class Walk:
     """One look at a vault: `problems` and `offline` notes gather while it goes on.
 
     `linked` becomes true once it went through a symlink to a folder: which of several links to
-    one folder is followed only a walk of the whole vault can tell.
+    one folder is followed only a walk of the whole vault can tell. `patience` is whose threads
+    wait for a drive that may not answer.
     """
 
-    def __init__(self, root: Path, rules: IgnoreRules, *, follow: bool) -> None:
+    def __init__(self, root: Path, rules: IgnoreRules, *, follow: bool, patience: Patience) -> None:
         self.problems: list[Problem] = list(rules.problems)
         self.offline: set[str] = set()
         self.linked = False
@@ -41,157 +68,177 @@ class Walk:
         self._rules = rules
         self._follow = follow
         self._followed: set[str] = set()
+        self._patience = patience
+        self._silent: Counter[str] = Counter()
+        self._unanswered: set[str] = set()
 
     def notes(self) -> Iterator[tuple[str, Fingerprint]]:
         """(path, fingerprint) of every note; raises VaultError when the vault cannot be opened."""
-        for _, prefix, entries in self._folders("", ""):
-            yield from self._notes(prefix, entries)
+        for prefix, listing in self._folders(""):
+            yield from self._notes(prefix, listing)
 
     def notes_at(self, path: str) -> Iterator[tuple[str, Fingerprint]]:
         """The note at a path, or every note below it; nothing when nothing is there."""
-        disk = self.disk_path(path)
-        prefix, _, name = decode_path(path).rpartition("/")
-        prefix = f"{prefix}/" if prefix else ""
-        if self._rules.reserved_segment(path) or (_NAMES_FOLD and not _is_listed(disk)):
+        if self._rules.reserved_segment(path):
             return
-        if os.path.realpath(Path(disk).parent) != os.path.join(self._real, prefix).rstrip(os.sep):  # noqa: PTH118
+        raw = decode_path(path)
+        named = self._ask(raw, partial(look_at_name, self.disk_path(path)))
+        if named is None or not named.listed:
+            return
+        prefix, name = _split(raw)
+        if named.folder != os.path.join(self._real, prefix).rstrip(os.sep):  # noqa: PTH118
             self.linked = True
-        if Path(disk).is_dir():
-            self.linked |= Path(disk).is_symlink()
-            if not self._rules.folder_reason(path) and not self.symlink_reason(disk):
-                for _, below, entries in self._folders(disk, f"{prefix}{name}/"):
-                    yield from self._notes(below, entries)
-            return
-        if not self._rules.reason(path):
-            yield from self._note(prefix, Path(disk))
-            self._note_in_cloud(prefix, Path(disk))
+        if named.target.is_folder:
+            self.linked |= named.is_link
+            if not self._rules.folder_reason(path) and not self._reason(named.target.real):
+                for below, listing in self._folders(f"{raw}/"):
+                    yield from self._notes(below, listing)
+        elif not self._rules.reason(path):
+            yield from self._linked_note(prefix, name, named.target)
+            if named.in_cloud:
+                self._placeholder(prefix, f".{name}{PLACEHOLDER}")
 
     def folders(self, path: str = "") -> Iterator[str]:
         """Vault-relative paths of a folder and all below that may hold notes, parents first."""
-        if path and (self._rules.folder_reason(path) or self.symlink_reason(self.disk_path(path))):
-            return
-        start = (self.disk_path(path), f"{decode_path(path)}/") if path else ("", "")
-        for _, prefix, _ in self._folders(*start):
+        if path:
+            target = self._ask(decode_path(path), partial(look_at, self.disk_path(path)))
+            if target is None or self._rules.folder_reason(path) or self._reason(target.real):
+                return
+        for prefix, _ in self._folders(f"{decode_path(path)}/" if path else ""):
             yield encode_path(prefix.removesuffix("/"))
 
-    def _folders(self, disk: str, prefix: str) -> Iterator[tuple[str, str, list[os.DirEntry[str]]]]:
-        """(disk path, vault-relative prefix, entries) of every folder that may hold notes."""
-        todo = [(disk or str(self._root), prefix)]
+    def _folders(self, prefix: str) -> Iterator[tuple[str, Listing]]:
+        """(vault-relative prefix, entries) of every folder that may hold notes."""
+        todo = [prefix]
         while todo:
-            folder, prefix = todo.pop()
-            entries = self._list(folder, prefix)
-            if entries is None:
+            prefix = todo.pop()
+            listing = self._list(prefix)
+            if listing is None:
                 continue
-            yield folder, prefix, entries
-            below = [e for e in entries if e.is_dir(follow_symlinks=False) or e.is_symlink()]
-            below.sort(key=lambda entry: entry.name, reverse=True)
+            yield prefix, listing
+            links = set(listing.links)
             todo.extend(
-                (entry.path, f"{prefix}{entry.name}/")
-                for entry in below
-                if self._descends(entry, prefix + entry.name)
+                f"{prefix}{name}/"
+                for name in sorted((*listing.folders, *listing.links), reverse=True)
+                if self._descends(prefix, name, is_link=name in links)
             )
 
-    def _list(self, folder: str, prefix: str) -> list[os.DirEntry[str]] | None:
+    def _list(self, prefix: str) -> Listing | None:
+        path = prefix.removesuffix("/")
+        disk = self._disk(path)
+        lister = Lister(disk, partial(self._may_be_note, prefix))
         try:
-            with os.scandir(folder) as entries:
-                return list(entries)
+            found = self._ask(path, lister, lambda: lister.seen)
         except OSError as error:
             reason = error.strerror or str(error)
             if not prefix:
-                raise VaultError(f"The vault {folder} cannot be opened: {reason}.") from error
+                raise VaultError(f"The vault {disk} cannot be opened: {reason}.") from error
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 # Gone between two looks is no problem; locked is, and says nothing of its notes.
-                self._problem(prefix.removesuffix("/"), "folder_unreadable", reason)
+                self._problem(path, "folder_unreadable", reason)
             return None
+        if found is None and not prefix:
+            raise no_answer(self._root)
+        return found
 
-    def _descends(self, entry: os.DirEntry[str], path: str) -> bool:
+    def _ask(
+        self, path: str, look: Callable[[], T], seen: Callable[[], int] | None = None
+    ) -> T | None:
+        """What a look found; None, and a problem, when it did not come back in time."""
+        folder = path.rpartition("/")[0]
+        if self._silent[folder] < _MOST_SILENT:
+            try:
+                return self._patience.run(path, look, LOOK_SECONDS, seen)
+            except GaveUp:
+                self._silent[folder] += 1
+        if path not in self._unanswered:  # a link may be a note's and a folder's
+            self._unanswered.add(path)
+            self._problem(path, "read_timeout" if path[-3:].lower() == SUFFIX else "folder_timeout")
+        return None
+
+    def _descends(self, prefix: str, name: str, *, is_link: bool) -> bool:
         """Whether to walk into an entry; a symlink is followed once, and never to a folder above.
 
         Without remembering the real folders behind symlinks, folders that link to each other
         would be walked along every possible way.
         """
-        if entry.name[0] == "." or entry.name == NODE_MODULES:
+        path = prefix + name
+        if name == NODE_MODULES or self._pruned(path):
             return False
-        if not entry.is_symlink():
-            return not self._pruned(path)
-        if not _leads_to_folder(entry) or self._pruned(path) or self.symlink_reason(entry.path):
+        if not is_link:
+            return True
+        target = self._target(path)
+        if target is None or not target.is_folder or self._reason(target.real):
             return False
         self.linked = True
-        real, parent = os.path.realpath(entry.path), os.path.realpath(Path(entry.path).parent)
+        real, parent = str(target.real), os.path.realpath(self._disk(prefix.removesuffix("/")))
         if real in self._followed or (parent + os.sep).startswith(real.rstrip(os.sep) + os.sep):
             return False
         self._followed.add(real)
         return True
 
+    def _target(self, path: str) -> Target | None:
+        return self._ask(path, partial(look_at, self._disk(path)))
+
     def _pruned(self, path: str) -> bool:
         rules = self._rules
         return rules.has_patterns and rules.pattern_for_folder(encode_path(path)) is not None
 
-    def _notes(
-        self, prefix: str, entries: list[os.DirEntry[str]]
-    ) -> Iterator[tuple[str, Fingerprint]]:
+    def _may_be_note(self, prefix: str, name: str) -> bool:
         rules = self._rules
-        for entry in entries:
-            name = entry.name
-            if name[0] == ".":
-                self._placeholder(prefix, name)
-                continue
-            if name[-3:].lower() != SUFFIX:
-                continue
-            if rules.has_patterns and rules.pattern_for_note(encode_path(prefix + name)):
-                continue
-            yield from self._note(prefix, entry)
+        return not (rules.has_patterns and rules.pattern_for_note(encode_path(prefix + name)))
 
-    def _note(self, prefix: str, entry: _Entry) -> Iterator[tuple[str, Fingerprint]]:
-        path = encode_path(prefix + entry.name)
-        if path[-3:].lower() == SUFFIX and (status := self._status(entry, path)) is not None:
-            yield path, fingerprint_of(status)
+    def _notes(self, prefix: str, listing: Listing) -> Iterator[tuple[str, Fingerprint]]:
+        for name in listing.placeholders:
+            self._placeholder(prefix, name)
+        for name, status in listing.notes:
+            yield from self._note(prefix + name, status)
+        for name in listing.links:
+            if name[-3:].lower() == SUFFIX and self._may_be_note(prefix, name):
+                target = self._target(prefix + name)
+                if target is not None:
+                    yield from self._linked_note(prefix, name, target)
 
-    def _status(self, entry: _Entry, path: str) -> os.stat_result | None:
-        try:
-            if entry.is_symlink() and self.symlink_reason(os.fspath(entry)):
-                return None
-            status = entry.stat(follow_symlinks=entry.is_symlink())
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            return None  # gone between two looks, or a path that no file can have
-        except OSError as error:
-            self._problem(path, "note_unreadable", error.strerror or str(error))
-            return None
-        if stat.S_ISREG(status.st_mode) and is_offline(status):
-            self.offline.add(path)
-            return None
-        return status if stat.S_ISREG(status.st_mode) else None
+    def _linked_note(
+        self, prefix: str, name: str, target: Target
+    ) -> Iterator[tuple[str, Fingerprint]]:
+        if name[-3:].lower() == SUFFIX and not self._reason(target.real):
+            yield from self._note(prefix + name, target.status)
+
+    def _note(self, path: str, status: Status) -> Iterator[tuple[str, Fingerprint]]:
+        if isinstance(status, OSError):
+            self._problem(path, "note_unreadable", status.strerror or str(status))
+        elif status is not None and stat.S_ISREG(status.st_mode):
+            if is_offline(status):
+                self.offline.add(encode_path(path))
+            else:
+                yield encode_path(path), fingerprint_of(status)
 
     def _placeholder(self, prefix: str, name: str) -> None:
         """`.Pump.md.icloud` stands for `Pump.md`, whose content is in the cloud."""
-        if name.endswith(PLACEHOLDER):
-            path = encode_path(prefix + name[1 : -len(PLACEHOLDER)])
-            if path[-3:].lower() == SUFFIX and self._rules.reason(path) is None:
-                self.offline.add(path)
+        path = encode_path(prefix + name[1 : -len(PLACEHOLDER)])
+        if path[-3:].lower() == SUFFIX and self._rules.reason(path) is None:
+            self.offline.add(path)
 
-    def _note_in_cloud(self, prefix: str, disk: Path) -> None:
-        name = f".{disk.name}{PLACEHOLDER}"
-        if os.path.lexists(disk.with_name(name)):
-            self._placeholder(prefix, name)
+    def _problem(self, path: str, code: str, reason: str = "") -> None:
+        said, hint = _PROBLEMS[code]
+        self.problems.append(Problem(encode_path(path), code, said.format(reason), hint=hint))
 
-    def _problem(self, path: str, code: str, reason: str) -> None:
-        kind = "folder" if code == "folder_unreadable" else "note"
-        hint = f"Check the {kind}'s permissions."
-        shown = encode_path(path)
-        self.problems.append(
-            Problem(shown, code, f"the {kind} cannot be read: {reason}", hint=hint)
-        )
+    def _disk(self, path: str) -> str:
+        return os.path.join(self._root, path) if path else str(self._root)  # noqa: PTH118
 
     def disk_path(self, path: str) -> str:
         """Where a vault-relative path is on disk."""
-        return os.path.join(self._root, decode_path(path)) if path else str(self._root)  # noqa: PTH118
+        return self._disk(decode_path(path))
 
     def symlink_reason(self, disk: str) -> str | None:
         """Why the real place of a path is no place for a note; None when it is one."""
-        try:
-            inside = self.inside(os.path.realpath(disk))
-        except (OSError, ValueError):
+        return self._reason(real_place(disk))
+
+    def _reason(self, real: str | None) -> str | None:
+        if real is None:
             return "a path that cannot be resolved"
+        inside = self.inside(real)
         if inside is None:
             return None if self._follow else "a symlink that leaves the vault"
         rule = self._rules.reserved_segment(inside) if inside else None
@@ -203,6 +250,11 @@ class Walk:
             return ""
         base = self._real.rstrip(os.sep) + os.sep
         return real[len(base) :].replace(os.sep, "/") if real.startswith(base) else None
+
+
+def no_answer(root: Path) -> VaultError:
+    """What is said of a vault whose own folder hangs."""
+    return VaultError(f"The vault {root} does not answer.", hint="Is its drive connected?")
 
 
 def is_offline(status: os.stat_result) -> bool:
@@ -219,15 +271,7 @@ def fingerprint_of(status: os.stat_result) -> Fingerprint:
     return Fingerprint(status.st_size, status.st_mtime_ns, status.st_ctime_ns, inode)
 
 
-def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a loop of symlinks, or one to a place that cannot be looked at
-
-
-def _is_listed(disk: str) -> bool:
-    try:
-        return Path(disk).name in os.listdir(Path(disk).parent)  # noqa: PTH208
-    except (OSError, ValueError):
-        return False
+def _split(path: str) -> tuple[str, str]:
+    """A path's folder, with its `/`, and its name."""
+    folder, separator, name = path.rpartition("/")
+    return folder + separator, name

@@ -39,9 +39,11 @@ class Scan:
         )
 
     def hides(self, path: str) -> bool:
-        """Whether a note that was not seen may still be there: evicted, or in a closed folder."""
+        """Whether a note that was not seen may still be there: evicted, or it or a folder of it
+        could not be looked at.
+        """
         return path in self.offline or any(
-            path.startswith(f"{problem.path}/") for problem in self.problems
+            f"{path}/".startswith(f"{problem.path}/") for problem in self.problems
         )
 
 
