@@ -150,10 +150,20 @@ export const health = record({
 });
 export type Health = Checked<typeof health>;
 
+const model = { model: text, dimension: number };
+
+/** The model whose vectors answer, and the one on its way, with its texts that are done and all. */
+export const embedder = record({
+  ...model,
+  coming: perhaps(record({ ...model, done: number, total: number })),
+});
+export type Embedder = Checked<typeof embedder>;
+export type Coming = NonNullable<Embedder["coming"]>;
+
 export const meta = record({
   version: text,
   config: record({ host: text, port: number, vault_path: text }),
-  embedder: record({ model: text, dimension: number }),
+  embedder,
 });
 export type Meta = Checked<typeof meta>;
 

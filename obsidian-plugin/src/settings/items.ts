@@ -2,10 +2,10 @@
 
 import { Platform, type Setting } from "obsidian";
 import { DEFAULT_ADDRESS, isLoopback, normalAddress } from "../api/address";
-import { asFault } from "../errors";
 import type { Khiip } from "../khiip";
 import { MATCH_LABELS, RANK_LABELS } from "../search/labels";
 import { MATCHES, RANKS } from "../api/wire";
+import { ModelFacts } from "./model";
 import { FloorPreview } from "./preview";
 import { MOST_RESULTS, type Settings } from "./settings";
 
@@ -164,16 +164,11 @@ function model(khiip: Khiip): Item {
     name: "Model",
     desc: "What tells how near notes are in meaning.",
     render: (setting) => {
-      const said = setting.controlEl.createSpan({ cls: "khiip-fact", text: "…" });
-      void khiip.client.meta().then(
-        ({ embedder, version }) => {
-          said.setText(`${embedder.model}, ${embedder.dimension} dimensions (Khiip ${version})`);
-        },
-        (error: unknown) => {
-          said.setText(asFault(error).message);
-        },
-      );
-      return undefined;
+      const facts = new ModelFacts(setting, khiip);
+      facts.start();
+      return () => {
+        facts.stop();
+      };
     },
   };
 }

@@ -3,6 +3,7 @@ import { inject, test } from "vitest";
 import { expect } from "./support/expect";
 import { at, Desk } from "./support/desk";
 import { answer, found, health, hit } from "./support/fakes";
+import { meta } from "./support/more_fakes";
 import type { Line } from "./server/gateway";
 
 const withKey = (lines: Line[]): Line[] => lines.filter((line) => line.headers.authorization);
@@ -97,6 +98,45 @@ test("facts in the settings are small, and not headings", () =>
     expect(size).toBeLessThan(
       await name.evaluate((el) => parseFloat(getComputedStyle(el).fontSize)),
     );
+  }));
+
+test("a model on its way is shown with its progress until it answers", () =>
+  at({}, async (desk) => {
+    let stage = 0;
+    const old = { model: "all-MiniLM-L6-v2", dimension: 384 };
+    const coming = { model: "e5-small", dimension: 768, done: 423, total: 1677 };
+    const stages = [
+      meta(old, coming),
+      meta(old, { ...coming, done: 1300 }),
+      meta({ model: "e5-small", dimension: 768 }),
+    ];
+    desk.gateway.fake((ask) => stages[stage]?.(ask));
+    await desk.settings();
+    const row = desk.setting("Model");
+    const bar = row.getByRole("progressbar", { name: "Model on its way" });
+    await bar.waitFor();
+    expect(await bar.evaluate((el: HTMLProgressElement) => el.value)).toBe(25);
+    expect(await row.textContent()).toContain("all-MiniLM-L6-v2, 384 dimensions");
+    expect(await row.textContent()).toContain("e5-small, 768 dimensions. 423 of 1,677 texts");
+    await desk.accessible(".vertical-tab-content");
+    stage = 1;
+    await expect.poll(() => row.textContent(), { timeout: 6000 }).toContain("1,300 of 1,677");
+    stage = 2;
+    await expect.poll(() => bar.isVisible(), { timeout: 6000 }).toBe(false);
+    expect(await row.textContent()).toContain("e5-small, 768 dimensions (Khiip");
+  }));
+
+test("nobody is asked for the model once the settings are closed", () =>
+  at({}, async (desk) => {
+    const coming = { model: "e5-small", dimension: 768, done: 0, total: 0 };
+    desk.gateway.fake(meta({ model: "none", dimension: 0 }, coming));
+    await desk.settings();
+    await desk.page.getByRole("progressbar", { name: "Model on its way" }).waitFor();
+    expect(await desk.setting("Model").textContent()).toContain("None: notes are found by");
+    await desk.page.keyboard.press("Escape");
+    const before = desk.gateway.asked("/api/v1/meta").length;
+    await desk.page.waitForTimeout(2500);
+    expect(desk.gateway.asked("/api/v1/meta")).toHaveLength(before);
   }));
 
 test("an Obsidian without a secret store keeps the key on this device, out of data.json", () =>

@@ -87,3 +87,13 @@ export function related(make: (path: string) => Json[]): Fake {
 export function near(path: string): Json[] {
   return [hit(1, { title: `Near ${path}`, vault_path: "Projects/Wayside.md" }), hit(2)];
 }
+
+/** The models: the one that answers, and one on its way or none. */
+export function meta(embedder: Json, coming: Json | null = null): Fake {
+  return (ask) => {
+    if (ask.path !== "/api/v1/meta") return undefined;
+    const config = { host: "127.0.0.1", port: 8478, vault_path: "/vaults/Sample" };
+    const body = { version: "0.0.0", schema_version: 1, config, extractors: [] };
+    return { body: { ...body, embedder: { ...embedder, coming } } };
+  };
+}

@@ -2,7 +2,7 @@
 import type { Fake } from "../server/gateway";
 import type { Desk, DeskParts } from "./desk";
 import { envelope, found, health, hit, inState, searches } from "./fakes";
-import { entity, history, overview } from "./more_fakes";
+import { entity, history, meta, overview } from "./more_fakes";
 
 const SEARCH = "[data-type=khiip-search]";
 
@@ -291,6 +291,20 @@ export const LOOKS: Look[] = [
     show: async (desk) => {
       await desk.settings();
       await desk.page.waitForTimeout(500);
+    },
+  },
+  {
+    name: "settings-model-on-its-way",
+    within: ".vertical-tab-content",
+    fakes: [
+      meta(
+        { model: "all-MiniLM-L6-v2", dimension: 384 },
+        { model: "multilingual-e5-small", dimension: 384, done: 423, total: 1677 },
+      ),
+    ],
+    show: async (desk) => {
+      await desk.settings();
+      await desk.page.getByRole("progressbar", { name: "Model on its way" }).waitFor();
     },
   },
 ];
