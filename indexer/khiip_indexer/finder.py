@@ -72,6 +72,13 @@ class Finder:
                 return search.run_match(expression, where(filters), pool)
             return search.run(asked, where(filters), pool)
 
+    def titled(self, asked: Terms | str | None, rows: Iterable[int]) -> set[int]:
+        """Which of these captures have most of a query's terms in their title."""
+        if asked is None or isinstance(asked, str):
+            return set()
+        with translated(self._database.path):
+            return LexicalSearch(self._database.read()).titled(asked, rows)
+
     def passages(
         self, rows: Sequence[int], query: str, vector: Vector | None
     ) -> dict[int, PassageHit]:

@@ -27,14 +27,13 @@ class LexicalHit:
     """How a note matches; `score` is in [0, 1], and `share` is how much of the query it holds.
 
     `fts` when words match, `substring` when the text was also, or only, found as it stands,
-    inside of words too; `title` when most of the query is in its title; `verbatim` when it holds
-    the whole of a sentence, or the query is its title.
+    inside of words too; `verbatim` when it holds the whole of a sentence, or the query is its
+    title.
     """
 
     score: float
     fts: bool
     substring: bool
-    title: bool
     verbatim: bool
     share: float = 1.0
 
@@ -116,13 +115,11 @@ class LexicalSearch:
         verbatim = _verbatim(lookup, terms, found)
         scores = self._scores(found, _kept(lookup, terms, found), verbatim)
         order = sorted(scores, key=lambda row: (row not in verbatim, -scores[row], -row))[:pool]
-        titles = lookup.titles(order)
         return {
             row: LexicalHit(
                 score=scores[row],
                 fts=row in found.ranked,
                 substring=row in found.inside or row in verbatim,
-                title=_in_title(terms, titles.get(row, []), self._weights.title_share),
                 verbatim=row in verbatim,
                 share=found.share(row),
             )
@@ -135,9 +132,15 @@ class LexicalSearch:
         ranked = lookup.ranked([Asked(expression, 1.0, self._weights.budget)], 1.0, pool)
         best = max((each.raw for each in ranked.values()), default=0.0)
         return {
-            row: LexicalHit(_part(each.raw, best), True, False, False, False)
+            row: LexicalHit(_part(each.raw, best), True, False, False)
             for row, each in ranked.items()
         }
+
+    def titled(self, terms: Terms, rows: Iterable[int]) -> set[int]:
+        """Which of these notes have most of the query in their title."""
+        lookup = Lookup(self._connection, ("1", []), self._weights, self._kept)
+        least = self._weights.title_share
+        return {row for row, lines in lookup.titles(rows).items() if _in_title(terms, lines, least)}
 
     def _by_words(self, lookup: Lookup, plan: _Plan, pool: int) -> _Found:
         """What the words find, all terms at once."""

@@ -83,15 +83,18 @@ def is_weak(signals: Signals, floor: float) -> bool:
     return signals.meaning is None or signals.meaning.best < floor
 
 
-def reasons(signals: Signals, floor: float) -> tuple[str, ...]:
-    """The `match_reasons` of a query, each only where it is true, in a fixed order."""
+def reasons(signals: Signals, floor: float, *, titled: bool = False) -> tuple[str, ...]:
+    """The `match_reasons` of a query, each only where it is true, in a fixed order.
+
+    `titled` says that most of the query is in the title.
+    """
     meaning, words = signals.meaning, signals.words
     found = {
         "semantic_match": meaning is not None and meaning.best >= floor,
         "content_match_fts": words is not None and words.fts and not words.substring,
         "content_match_dual": words is not None and words.fts and words.substring,
         "content_substring": words is not None and words.substring and not words.fts,
-        "title_match": words is not None and words.title,
+        "title_match": words is not None and titled,
         "verbatim": signals.verbatim,
         "thread_context": signals.context > 0,
     }

@@ -40,27 +40,36 @@ class Showing:
             for each in found
         ]
         if request.explain or request.rank == "composite" or reading is None:
-            hits = self._explained(request, found, hits)
+            hits = self._explained(request, reading, found, hits)
         if request.passages:
             hits = self._located(request, reading, hits)
         return tuple(hits)
 
     def _explained(
-        self, request: RecallRequest, found: Sequence[Candidate], hits: Sequence[RecalledHit]
+        self,
+        request: RecallRequest,
+        reading: Reading | None,
+        found: Sequence[Candidate],
+        hits: Sequence[RecalledHit],
     ) -> list[RecalledHit]:
         memories = self._memory.of([each.record for each in found])
+        titled = self._titled(reading, found)
         named = {entity_key(request.query or ""), *request.filters.entities} - {""}
         explained = []
         for each, hit, memory in zip(found, hits, memories, strict=True):
             about = {entity_key(entity) for entity in each.record.entities}
             said = (
-                *reasons(each.signals, self._floor()),
+                *reasons(each.signals, self._floor(), titled=each.record.row in titled),
                 *(("entity_name_match",) if named & about else ()),
                 *memory.reasons,
             )
             explanation = Explanation(memory.weighed(each.relevance), said)
             explained.append(replace(hit, explanation=explanation))
         return explained
+
+    def _titled(self, reading: Reading | None, found: Sequence[Candidate]) -> set[int]:
+        rows = [each.record.row for each in found if each.signals.words is not None]
+        return self._index.finder.titled(reading.query.words, rows) if reading and rows else set()
 
     def _located(
         self, request: RecallRequest, reading: Reading | None, hits: Sequence[RecalledHit]

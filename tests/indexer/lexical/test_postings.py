@@ -58,6 +58,13 @@ def test_an_edit_is_seen_by_the_next_search(tmp_path: Path) -> None:
         assert found(house, "harbour") == {"hitch.md", "new.md"}
 
 
+def test_titles_are_read_where_they_tell_something(tmp_path: Path) -> None:
+    with open_house(tmp_path / "vault", NOTES) as house:
+        with statements(house) as asked:
+            assert found(house, "clove harbour") == {"boat.md", "hitch.md"}
+        assert not [sql for sql in asked if "title" in sql and "FROM texts" in sql]
+
+
 def test_filters_that_let_in_few_find_them_among_many(tmp_path: Path) -> None:
     notes = {f"{n}": "sand " * (2 + n % 3) for n in range(40)} | {"last": "sand " + "sea " * 40}
     with texted(tmp_path, notes) as vault:

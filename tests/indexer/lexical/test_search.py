@@ -90,11 +90,9 @@ def test_a_word_is_found_both_ways_where_it_stands_as_typed(vault: Texted) -> No
 
 
 def test_the_title_is_told_apart(vault: Texted) -> None:
-    hits = vault.hits("clove hitch")
-    assert hits["hitch"].title
-    assert not hits["list"].title
-    assert vault.hits("bowline knots")["list"].title  # half of the query is enough
-    assert not vault.hits("ove")["hitch"].title  # inside of a word is not meant
+    assert vault.titled("clove hitch") == {"hitch"}
+    assert {"list"} <= vault.titled("bowline knots")  # half of the query is enough
+    assert "hitch" not in vault.titled("ove")  # inside of a word is not meant
 
 
 def test_a_sentence_puts_its_note_first(vault: Texted) -> None:

@@ -37,6 +37,12 @@ class Texted:
         paths = self.paths()
         return {paths[row].removesuffix(".md"): hit for row, hit in found.items()}
 
+    def titled(self, query: str) -> set[str]:
+        """Paths without `.md` of the notes that have most of the query in their title."""
+        search = LexicalSearch(self.house.index.database.read())
+        paths = self.paths()
+        return {paths[row].removesuffix(".md") for row in search.titled(terms(query), paths)}
+
     def found(self, query: str) -> list[str]:
         return list(self.hits(query))
 

@@ -22,7 +22,7 @@ from khiip_sidecar.ranking.language import is_weak_language
 
 
 def words(score: float = 0.8, share: float = 1.0, **said: bool) -> LexicalHit:
-    flags = {"fts": True, "substring": False, "title": False, "verbatim": False} | said
+    flags = {"fts": True, "substring": False, "verbatim": False} | said
     return LexicalHit(score=score, share=share, **flags)
 
 
@@ -53,9 +53,7 @@ def test_where_the_model_knows_nothing_words_are_all_but_alone() -> None:
 UNIT = st.floats(0, 1)
 COSINES = st.floats(-1, 1)
 MEANINGS = st.none() | st.builds(Meaning, own=st.none() | COSINES, best=COSINES)
-HITS = st.none() | st.builds(
-    LexicalHit, UNIT, st.booleans(), st.booleans(), st.booleans(), st.booleans(), UNIT
-)
+HITS = st.none() | st.builds(LexicalHit, UNIT, st.booleans(), st.booleans(), st.booleans(), UNIT)
 SIGNALS = st.builds(Signals, MEANINGS, HITS)
 WEIGHTS = st.sampled_from([WORDS_WEIGHT, WORDS_WEIGHT_WEAK])
 
@@ -79,8 +77,9 @@ def test_what_no_word_and_no_meaning_speaks_for_is_weak() -> None:
 def test_reasons_are_given_only_where_they_are_true() -> None:
     assert reasons(Signals(Meaning(0.1, 0.3)), 0.24) == ("semantic_match",)
     assert reasons(Signals(Meaning(0.1, 0.1)), 0.24) == ()
-    both = words(fts=True, substring=True, title=True, verbatim=True)
-    assert reasons(Signals(words=both), 0.24) == ("content_match_dual", "title_match", "verbatim")
+    both = Signals(words=words(fts=True, substring=True, verbatim=True))
+    assert reasons(both, 0.24, titled=True) == ("content_match_dual", "title_match", "verbatim")
+    assert reasons(both, 0.24) == ("content_match_dual", "verbatim")
     inside = words(fts=False, substring=True)
     assert reasons(Signals(words=inside), 0.24) == ("content_substring",)
     assert reasons(Signals(words=words()), 0.24) == ("content_match_fts",)
