@@ -13,7 +13,6 @@ from khiip_indexer import __version__
 from khiip_indexer.errors import UsageError
 from khiip_indexer.records import STRUCTURED_SCHEMA_VERSION, CaptureRecord
 from khiip_indexer.storage.database import DATABASE_FILE
-from khiip_sidecar.overview import OverviewRequest
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.results import RecalledHit, RecallRequest, RecallResult
 from khiip_sidecar.wire import hits as wire_hits
@@ -21,9 +20,7 @@ from khiip_sidecar.wire import params as wire_params
 from khiip_sidecar.wire import views as wire_views
 from khiip_sidecar.wire.encode import Json
 from khiip_sidecar.wire.filters import check_mode, filters_of, is_filtered
-from khiip_sidecar.wire.history_view import history_view
 from khiip_sidecar.wire.operators import expand
-from khiip_sidecar.wire.overview_view import overview_view
 from khiip_sidecar.wire.parse import Given, parse
 
 Values = Mapping[str, Any]
@@ -64,6 +61,8 @@ class Operations:
         return self._answer(self._service.recall(request_of(said)), said)
 
     def _history(self, said: Values) -> Json:
+        from khiip_sidecar.wire.history_view import history_view
+
         archived = bool(said["include_archived"])
         history = history_view(self._service.history(said["path"], include_archived=archived))
         if said["query"] is None and not is_filtered(said):
@@ -71,6 +70,9 @@ class Operations:
         return history | {"related_memories": self._searched(said)["results"]}
 
     def _overview(self, said: Values) -> Json:
+        from khiip_sidecar.overview import OverviewRequest
+        from khiip_sidecar.wire.overview_view import overview_view
+
         return overview_view(
             self._service.overview(
                 OverviewRequest(

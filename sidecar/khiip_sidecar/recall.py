@@ -13,10 +13,7 @@ from khiip_indexer.embedding.remembered import Floors
 from khiip_indexer.errors import KhiipError, NotFound, StorageError, Unsupported, UsageError
 from khiip_indexer.records import CaptureRecord, Filters, IndexCounts, WatcherState
 from khiip_indexer.types import Problem
-from khiip_sidecar.history import FileHistory, file_history
-from khiip_sidecar.linking import linked_memories
 from khiip_sidecar.memory.desk import MemoryDesk
-from khiip_sidecar.overview import Overview, OverviewRequest, overview
 from khiip_sidecar.paging import Bookmarks, fill_page
 from khiip_sidecar.ranking.engine import NEAR, Found, SearchEngine
 from khiip_sidecar.ranking.reading import Reading, require_vectors
@@ -36,6 +33,8 @@ from khiip_sidecar.worker import IndexWorker, WorkerState, idle_state
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
     from khiip_indexer.index import VaultIndex
+    from khiip_sidecar.history import FileHistory
+    from khiip_sidecar.overview import Overview, OverviewRequest
 
 _log = logging.getLogger(__name__)
 
@@ -130,6 +129,9 @@ class RecallService:
 
     def history(self, path: str, *, include_archived: bool = False) -> FileHistory:
         """What happened to the notes whose path holds a text, and what is remembered of them."""
+        from khiip_sidecar.history import file_history
+        from khiip_sidecar.linking import linked_memories
+
         wanted = self.index.vault.resolve(path)
         found = file_history(self.index.history.edits(wanted))
         linked = linked_memories(self.index, wanted, found, include_archived=include_archived)
@@ -137,6 +139,8 @@ class RecallService:
 
     def overview(self, request: OverviewRequest) -> Overview:
         """Who and what the notes are about, by how much is going on."""
+        from khiip_sidecar.overview import overview
+
         wanted = replace(request, filters=self._checked(request.filters))
         found = overview(self.memory.sources, self.memory.remembered, self.memory.tallies, wanted)
         if not found.entities:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = re.compile("[^\x20-\x7e\xa1-\ud7ff\ue000-\U0010ffff]")
+# Of the set of all others a table of every character would be made at each start.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\xa0\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:

@@ -5,36 +5,52 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from khiip_indexer.errors import StorageError
 from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.storage.access_rows import Tally
 from khiip_sidecar.memory import constants as c
-from khiip_sidecar.memory.lookup import Remembered, Sources
-from khiip_sidecar.memory.weigh import NoteMemory, note_memory
 
 if TYPE_CHECKING:
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.storage.entities import EntityReader
+    from khiip_sidecar.memory.lookup import Remembered, Sources
+    from khiip_sidecar.memory.weigh import NoteMemory
 
 _log = logging.getLogger(__name__)
 BANDS = tuple(name for _, name in c.HEAT_BANDS)
 
 
 class MemoryDesk:
-    """Answers from one index; `clock` gives seconds since 1970. Any thread may ask."""
+    """Answers from one index; `clock` gives seconds since 1970. Any thread may ask.
+
+    What it knows is loaded when first asked for: a search by meaning alone starts without.
+    """
 
     def __init__(self, index: VaultIndex, clock: Callable[[], float] = time.time) -> None:
         self._index = index
         self._clock = clock
-        self.sources = Sources(
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Where facts come from."""
+        from khiip_sidecar.memory.lookup import Sources
+
+        return Sources(
             reader=self._reader,
-            generation=lambda: index.meta("generation"),
-            history=lambda: index.history,
-            now=clock,
+            generation=lambda: self._index.meta("generation"),
+            history=lambda: self._index.history,
+            now=self._clock,
         )
-        self.remembered = Remembered(self.sources)
+
+    @cached_property
+    def remembered(self) -> Remembered:
+        """What was computed of them."""
+        from khiip_sidecar.memory.lookup import Remembered
+
+        return Remembered(self.sources)
 
     def _reader(self) -> EntityReader:
         from khiip_indexer.storage.entities import EntityReader
@@ -55,6 +71,8 @@ class MemoryDesk:
         """What memory says of each of these captures, now."""
         if not records:
             return []
+        from khiip_sidecar.memory.weigh import note_memory
+
         tallies = self.tallies([record.id for record in records])
         known = self.remembered.known(records, tallies)
         now = self._clock()
