@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from khiip_indexer.disk import gitdates
 from khiip_indexer.disk.ignore import IGNORE_FILE, rules_stamp
 from khiip_indexer.disk.looks import PLACEHOLDER
 from khiip_indexer.errors import VaultError
@@ -77,6 +78,7 @@ class Watcher:
         self._state = WatcherState("off")
         self._debounce = Debounce()
         self._rules: object = None
+        self._git: tuple[object, ...] | None = None
         self._turned = self._clock.now()
         self._supervise_at = self._reconcile_at = self._poll_at = 0.0
         self._heard_at = -RECONCILE_SECONDS
@@ -209,6 +211,7 @@ class Watcher:
     def _open_eyes(self) -> None:
         self._lost = False
         self._rules = rules_stamp(self._vault.root)
+        self._git = gitdates.stamp(self._vault.root)
         observer = self._observe(self._vault, self._on_event, self._on_lost)
         self._observer = observer
         try:
@@ -249,6 +252,8 @@ class Watcher:
             log.warning("events of the vault were lost: watching it anew")
             self._say(restarts=self._state.restarts + 1)
         elif self._rules == rules_stamp(self._vault.root):
+            if self._git_has_moved():
+                self._request(None)
             return
         was = self._state
         self._close_eyes()
@@ -256,6 +261,12 @@ class Watcher:
         if was.reason == "no_events":
             self._poll("no_events")
         self._request(None)
+
+    def _git_has_moved(self) -> bool:
+        """Whether commits were made or taken: git moves HEAD last, after all of its events."""
+        before, self._git = self._git, gitdates.stamp(self._vault.root)
+        unreadable = self._git is not None and len(self._git) == 1
+        return before != self._git and not unreadable
 
     def _reconcile(self, now: float) -> None:
         self._reconcile_at = now + RECONCILE_SECONDS

@@ -388,3 +388,19 @@ def test_a_drive_that_did_not_answer_is_looked_at_again_soon_and_watched_once_it
     stage.reconciled()
     stage.pass_time(RECONCILE_SECONDS - 10)
     assert stage.take() == []
+
+
+def test_a_step_of_git_without_a_note_s_event_has_the_whole_vault_looked_at(
+    root: Path, stage: Stage
+) -> None:
+    write_note(root, ".git/HEAD", "ref: refs/heads/main\n")
+    stage.pass_time(SUPERVISE_SECONDS + 1)
+    assert stage.take() == [WHOLE]
+    stage.pass_time(SUPERVISE_SECONDS * 3)
+    assert stage.take() == []
+    write_note(root, ".git/HEAD", "ref: refs/heads/other\n")
+    stage.pass_time(SUPERVISE_SECONDS + 1)
+    assert stage.take() == [WHOLE]
+    (root / ".git/HEAD").unlink()
+    stage.pass_time(SUPERVISE_SECONDS * 3)
+    assert stage.take() == []

@@ -34,6 +34,15 @@ class Ages:
         self._clock = clock
         self._dirty: Collection[str] = ()
         self._stamp: object = None
+        self._head: str | None = None
+
+    def standing(self) -> object:
+        """What tells where git stands, to be given to `head_at`; cheap."""
+        return gitdates.stamp(self._vault)
+
+    def head_at(self, standing: object) -> str | None:
+        """The commit that HEAD was at then, if it still was when `refresh` last looked."""
+        return self._head if standing == self._stamp else None
 
     def moved(self) -> bool:
         """Whether git's history may have changed since `refresh` last looked; cheap."""
@@ -41,21 +50,27 @@ class Ages:
 
     def refresh(self, connection: sqlite3.Connection) -> set[str]:
         """Take in commits made since the last time; returns the paths whose dates changed."""
+        self._head = None
         self._stamp = gitdates.stamp(self._vault)
         if self._stamp is None:
             return set()
         try:
             now = gitdates.repository(self._vault)
-            known = get_meta(connection, HEAD)
-            if known == now.head and get_meta(connection, PREFIX) == now.prefix:
-                return set()
-            with _all_or_nothing(connection):
-                return self._take_in(connection, known, now)
+            touched = self._up_to(connection, now)
         except NoHistory:
             return set()
         except GitUnavailable as error:
             _log.warning("git could not tell the notes' dates: %s", error)
             return set()
+        self._head = now.head
+        return touched
+
+    def _up_to(self, connection: sqlite3.Connection, now: Repository) -> set[str]:
+        known = get_meta(connection, HEAD)
+        if known == now.head and get_meta(connection, PREFIX) == now.prefix:
+            return set()
+        with _all_or_nothing(connection):
+            return self._take_in(connection, known, now)
 
     def _take_in(
         self, connection: sqlite3.Connection, known: str | None, now: Repository

@@ -15,6 +15,9 @@ from khiip_indexer.syncing import work
 from khiip_indexer.syncing.work import Work
 from khiip_indexer.types import Problem
 
+# Names git's commit at which the index last had what the whole vault had.
+SETTLED = "settled_head"
+
 
 class Bookkeeping:
     """Remembers for the next run and for readers; a run that found nothing writes nothing."""
@@ -68,6 +71,8 @@ class Bookkeeping:
         if scan.under is None and report.complete:
             seen["last_reconcile"] = rfc3339(now)
             seen["indexed_at_ns"] = str(scan.started_ns)
+            if todo.head is not None and not todo.kept:
+                seen[SETTLED] = todo.head
         return seen
 
     def _prune(self, model: str, now: datetime) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime
 
 from khiip_indexer.disk.ages import Ages
+from khiip_indexer.disk.taken_away import taken_away
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.storage import queries
 from khiip_indexer.syncing import work
+from khiip_indexer.syncing.bookkeeping import SETTLED
 from khiip_indexer.syncing.plan import Lately
 from khiip_indexer.syncing.work import Work
 
@@ -36,11 +39,19 @@ class Planner:
         self, paths: Collection[str] | None, *, reread_all: bool, accept_deletions: bool
     ) -> Work:
         """What to do about these notes and folders, or about all of the vault."""
+        standing = self._ages.standing()
         todo = self._with_reread(work.plan_work(self._index, paths), reread_all)
+        if todo.scan.under is None:
+            todo = replace(todo, head=self._ages.head_at(standing))
         if not accept_deletions:
-            todo = todo.braked(self._lately.count(self._clock()))
-            self._lately.add(self._clock(), len(todo.changes.removed))
+            todo = todo.braked(self._lately.count(self._clock()), self._taken_away)
+            self._lately.add(self._clock(), len(todo.changes.removed) - todo.explained)
         return todo
+
+    def _taken_away(self) -> Collection[str]:
+        """Notes that git took along when it left the commit of the last whole look."""
+        settled = self._index.meta(SETTLED)
+        return taken_away(self._index.settings.vault, settled) if settled else ()
 
     def _with_reread(self, todo: Work, reread_all: bool) -> Work:
         touched, seen = todo.changes.touched, todo.scan.files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from khiip_indexer.disk.note_hash import content_hash
@@ -52,7 +52,9 @@ class Work:
     """What one sync will do.
 
     `reread` are notes to project again although their bytes are the same; `kept` are notes that
-    are gone from the vault and stay in the index because too many went at once.
+    are gone from the vault and stay in the index because too many went at once. `explained` counts
+    those of the removed that something else says are gone, `head` is the commit that git was at
+    while the whole vault was looked at, where that is known.
     """
 
     scan: Scan
@@ -61,6 +63,8 @@ class Work:
     stored: int
     reread: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    explained: int = 0
+    head: str | None = None
 
     def rereading(self, paths: Collection[str] | None) -> Work:
         """Also read these again, of the notes that are otherwise left alone; None means all."""
@@ -70,12 +74,22 @@ class Work:
         again = tuple(p for p in self.scan.files if p in wanted and p not in planned)
         return replace(self, reread=again)
 
-    def braked(self, lately: int = 0) -> Work:
-        """Deletions taken out when they look like a lost drive; `lately` were just before."""
+    def braked(self, lately: int, explained: Callable[[], Collection[str]]) -> Work:
+        """Deletions taken out when they look like a lost drive; `lately` were just before.
+
+        `explained`, asked only then, gives paths that are gone for a known reason.
+        """
         removed = self.changes.removed
         if not removed or not plan.looks_lost(self.stored + lately, len(removed) + lately):
             return self
-        return replace(self, changes=replace(self.changes, removed=()), kept=removed)
+        known = explained()
+        lost = tuple(path for path in removed if path not in known)
+        gone = len(removed) - len(lost)
+        if not lost or not plan.looks_lost(self.stored - gone + lately, len(lost) + lately):
+            return replace(self, explained=gone)
+        dropped = tuple(path for path in removed if path in known)
+        changes = replace(self.changes, removed=dropped)
+        return replace(self, changes=changes, kept=lost, explained=gone)
 
     @property
     def to_read(self) -> tuple[str, ...]:
