@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypedDict
 
 from khiip_indexer.fields import memory
 from khiip_indexer.fields.checks import PLACEHOLDER
@@ -43,7 +44,7 @@ from khiip_indexer.payloads.common import Material
 from khiip_indexer.payloads.flow import without_tag_lines
 from khiip_indexer.payloads.lift import lift
 from khiip_indexer.shapes import Doc, Reading, recognise
-from khiip_indexer.shapes.base import front_url, names
+from khiip_indexer.shapes.base import names
 from khiip_indexer.types import (
     Body,
     Capture,
@@ -83,7 +84,6 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
     sheet = _read(note)
     title, from_stem = _title(sheet)
     material = _material(sheet, title)
-    recorded, recorded_from = _recorded(sheet)
     return Capture(
         path=note.path,
         declared_id=_declared_id(sheet.meta),
@@ -93,23 +93,14 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         title=title,
         author=", ".join(sheet.authors) or None,
         description=material.description,
-        recorded_at=recorded,
-        recorded_at_from=recorded_from,
-        valid_from=_valid_from(sheet.meta, sheet.reading) or recorded,
-        modified_at=_modified(sheet),
+        **_times(sheet),
         archived=sheet.meta.flag("archived") is True,
         superseded_by=next(_pointers(sheet.meta, "superseded_by"), None),
         supersedes=tuple(_pointers(sheet.meta, "supersedes")),
         user_tags=material.tags,
         entities=_entities(sheet),
         aliases=material.aliases,
-        layer=memory.layer(sheet.meta) or sheet.reading.layer,
-        altitude=memory.one_of(sheet.meta, memory.ALTITUDES, "altitude"),
-        mem_type=memory.one_of(sheet.meta, memory.MEM_TYPES, "mem_type", "type"),
-        mem_state=_mem_state(sheet),
-        thread_id=_thread(sheet),
-        importance=_importance(sheet.meta, sheet.reading),
-        pinned=sheet.meta.flag("pinned") is True,
+        **_memory(sheet),
         payload=build(sheet.source, material),
         host=host_of(sheet.url),
         extraction_status="partial" if _failed(sheet) else "success",
@@ -130,7 +121,7 @@ def _read(note: NoteFile) -> _Sheet:
     template = any(problem.code == "template" for problem in problems)
     reading = Reading(source="note") if template else _read_shape(doc, problems)
     problems += [] if template else unreadable_date(front, meta, note.path)
-    source, url = _place(meta, reading)
+    source, url = _place(doc, reading)
     authors = _authors(meta, reading)
     reading = lift(source, reading, front.body, front.body_line, authors[0] if authors else None)
     markdown = front.body if reading.body is None else reading.body
@@ -172,13 +163,13 @@ def _read_shape(doc: Doc, problems: list[Problem]) -> Reading:
         return Reading()
 
 
-def _place(meta: Meta, reading: Reading) -> tuple[Source, str | None]:
+def _place(doc: Doc, reading: Reading) -> tuple[Source, str | None]:
     """Return (source, URL): a source that the note names wins over what its URL says."""
-    url = reading.url or front_url(meta)
-    named = source_named(meta.text("source"))
+    url = reading.url or doc.url
+    named = source_named(doc.meta.text("source"))
     if named or reading.source:
         return named or reading.source or "note", url
-    return "pdf" if _names_pdf(meta) else source_of(url), url
+    return "pdf" if _names_pdf(doc.meta) else source_of(url), url
 
 
 def _names_pdf(meta: Meta) -> bool:
@@ -268,26 +259,36 @@ def _material(sheet: _Sheet, title: str) -> Material:
 
 
 def _declared_id(meta: Meta) -> str | None:
-    for key in ID_KEYS:
-        written = meta.text(key)
-        if written and not _TEMPLATE.search(written):
-            return written
-    return None
+    written = (meta.text(key) for key in ID_KEYS)
+    return next((text for text in written if text and not _TEMPLATE.search(text)), None)
 
 
-def _importance(meta: Meta, reading: Reading) -> float | None:
-    written = memory.importance(meta)
-    return reading.importance if written is None else written
+class _Memory(TypedDict):
+    """What a capture is to its reader's memory."""
+
+    layer: str | None
+    altitude: str | None
+    mem_type: str | None
+    mem_state: str | None
+    thread_id: str | None
+    importance: float | None
+    pinned: bool
 
 
-def _mem_state(sheet: _Sheet) -> str | None:
-    written = memory.one_of(sheet.meta, memory.MEM_STATES, "mem_state", "state", "status")
-    return written or sheet.reading.mem_state
-
-
-def _thread(sheet: _Sheet) -> str | None:
-    written, _ = wikilink_parts(sheet.meta.text("thread_id", "thread") or "")
-    return written or sheet.reading.thread_id or thread_of(sheet.url)
+def _memory(sheet: _Sheet) -> _Memory:
+    meta, reading = sheet.meta, sheet.reading
+    state = memory.one_of(meta, memory.MEM_STATES, "mem_state", "state", "status")
+    thread, _ = wikilink_parts(meta.text("thread_id", "thread") or "")
+    importance = memory.importance(meta)
+    return {
+        "layer": memory.layer(meta) or reading.layer,
+        "altitude": memory.one_of(meta, memory.ALTITUDES, "altitude"),
+        "mem_type": memory.one_of(meta, memory.MEM_TYPES, "mem_type", "type"),
+        "mem_state": state or reading.mem_state,
+        "thread_id": thread or reading.thread_id or thread_of(sheet.url),
+        "importance": reading.importance if importance is None else importance,
+        "pinned": meta.flag("pinned") is True,
+    }
 
 
 def _entities(sheet: _Sheet) -> tuple[str, ...]:
@@ -299,6 +300,26 @@ def _entities(sheet: _Sheet) -> tuple[str, ...]:
 
 def _pointers(meta: Meta, key: str) -> Iterator[Pointer]:
     return (Pointer(wikilink_parts(text)[0]) for text in meta.texts(key))
+
+
+class _Times(TypedDict):
+    """When a capture was saved or written, since when it is true, when it was edited."""
+
+    recorded_at: datetime
+    recorded_at_from: RecordedFrom
+    valid_from: datetime
+    modified_at: datetime
+
+
+def _times(sheet: _Sheet) -> _Times:
+    recorded, known_from = _recorded(sheet)
+    dates = sheet.note.dates
+    return {
+        "recorded_at": recorded,
+        "recorded_at_from": known_from,
+        "valid_from": _valid_from(sheet.meta, sheet.reading) or recorded,
+        "modified_at": first_date(sheet.meta, MODIFIED_KEYS) or dates.git_last or dates.mtime,
+    }
 
 
 def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
@@ -315,11 +336,6 @@ def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
     if day is not None:
         return day, "name"
     return (dates.git_first, "git") if dates.git_first is not None else (dates.mtime, "mtime")
-
-
-def _modified(sheet: _Sheet) -> datetime:
-    dates = sheet.note.dates
-    return first_date(sheet.meta, MODIFIED_KEYS) or dates.git_last or dates.mtime
 
 
 def _valid_from(meta: Meta, reading: Reading) -> datetime | None:

@@ -80,6 +80,8 @@ def _text_room(window: int) -> int:
 
 
 def _fit(text: str, spans: SpansOf, budget: int) -> tuple[str, bool]:
+    if len(text) < budget and text.isascii():
+        return text, False  # no tokenizer makes more pieces of it than it has letters
     pieces = spans(text)
     if len(pieces) <= budget:
         return text, False
@@ -141,7 +143,7 @@ class _Run:
 
 
 def _join(segments: list[Segment], spans: SpansOf) -> _Run:
-    gap = spans(_GAP)
+    gap = spans(_GAP) if len(segments) > 1 else ()
     texts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

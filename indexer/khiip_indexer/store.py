@@ -53,7 +53,7 @@ _PUT = (
     f"INSERT INTO captures ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "  # noqa: S608
     "ON CONFLICT (path) DO UPDATE SET "
     + ", ".join(f"{c} = excluded.{c}" for c in COLUMNS if c not in ("path", "id", "head_id"))
-    + " RETURNING row"
+    + ", renamed = 0 RETURNING row"
 )
 
 
@@ -75,11 +75,11 @@ def put(connection: sqlite3.Connection, model: str, note: Projected, *, moved: b
     facets.put_facets(connection, row, note.capture)
     put_problems(connection, note.capture.path, "note", note.capture.problems)
     keys = [text_key(passage.text) for passage in note.passages]
-    renamed = moved and set(keys) != _keys_of(connection, row)
-    connection.execute("UPDATE captures SET renamed = ? WHERE row = ?", (renamed, row))
     if not moved:
         _put_passages(connection, model, row, note.passages, keys)
         put_meta(connection, "pending", "yes")
+    elif set(keys) != _keys_of(connection, row):
+        connection.execute("UPDATE captures SET renamed = 1 WHERE row = ?", (row,))
     return row
 
 
@@ -139,7 +139,8 @@ def _put_passages(
     keys: Sequence[bytes],
 ) -> None:
     before = _keys_of(connection, row)
-    connection.execute("DELETE FROM passages WHERE row = ?", (row,))
+    if before:
+        connection.execute("DELETE FROM passages WHERE row = ?", (row,))
     connection.executemany(
         "INSERT INTO passages (row, ordinal, key, heading, line, text) VALUES (?, ?, ?, ?, ?, ?)",
         [

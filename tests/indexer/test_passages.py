@@ -195,6 +195,20 @@ def test_a_passage_knows_the_line_its_text_starts_on() -> None:
     assert len(passages) > 5
 
 
+def test_a_plain_text_with_fewer_letters_than_the_window_has_pieces_is_not_cut_into_any() -> None:
+    asked: list[str] = []
+
+    def spans(text: str) -> list[tuple[int, int]]:
+        asked.append(text)
+        return every_character(text)
+
+    assert fit("a" * 17, spans, 20) == ("a" * 17, False)
+    assert asked == []
+    assert fit("a" * 18, spans, 20) == ("a" * 18, False)
+    assert fit("漢" * 17, spans, 20) == ("漢" * 17, False)
+    assert len(asked) == 2
+
+
 def test_a_word_longer_than_the_window_is_cut_so_that_its_parts_fit() -> None:
     passages = cut_passages("", [Segment("abc" * 400)], word_pieces, 32)
     assert "".join(passage.text for passage in passages) == "abc" * 400

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 
 _MAX_CHARS = 100
 _MONTHS = {
@@ -52,6 +53,7 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})?)?(Z|[+-
 _Day = tuple[int, int, int]
 
 
+@lru_cache(maxsize=256)  # a note's dates are asked for twice, and many notes are of one day
 def parse_date(text: str) -> datetime | None:
     """Read one date, with or without a time, as an aware UTC datetime; None when it is none.
 

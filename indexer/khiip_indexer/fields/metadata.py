@@ -53,8 +53,8 @@ class Meta:
     def texts(self, *names: str) -> list[str]:
         """All texts of the first value that has any: a scalar, or a list with lists in it."""
         for name in names:
-            found = list(_flatten(self._values.get(normal_key(name))))
-            if found:
+            value = self._values.get(normal_key(name))
+            if value is not None and (found := list(_flatten(value))):
                 return found
         return []
 
@@ -65,6 +65,8 @@ class Meta:
         """
         for name in names:
             value = self._values.get(normal_key(name))
+            if value is None:
+                continue
             parts = _cut(value) if isinstance(value, str) else _flatten(value)
             unique: dict[str, str] = {}
             for part in parts:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SPECIAL_PIECES = 2
 _LONGEST_WORD = 100  # characters; the model takes a longer word for an unknown one
 _ROOM_PER_PIECE = 256  # characters, far above any real text's
+_UNKNOWN_LENGTH = 2  # characters of a word that is not in the vocabulary that count as one piece
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -33,6 +34,7 @@ class WordPieces:
         self.tokenizer = tokenizer
         self._first = self._special("[CLS]", vocabulary)
         self._last = self._special("[SEP]", vocabulary)
+        self._unknown = self._special("[UNK]", vocabulary)
 
     def _special(self, piece: str, vocabulary: Path) -> int:
         number = self.tokenizer.token_to_id(piece)
@@ -55,6 +57,27 @@ class WordPieces:
         offsets: list[tuple[int, int]]
         offsets = self.tokenizer.encode(_clean(text), add_special_tokens=False).offsets
         return offsets
+
+    def measures(self, text: str) -> Spans:
+        """The same, for cutting a text: an unknown word counts as pieces of two characters.
+
+        To this model such a word is one piece, so that a window of Thai would hold twenty
+        thousand characters.
+        """
+        encoding = self.tokenizer.encode(_clean(text), add_special_tokens=False)
+        offsets: list[tuple[int, int]] = encoding.offsets
+        if text.isascii() or self._unknown not in (numbers := encoding.ids):
+            return offsets
+        return [
+            piece
+            for number, span in zip(numbers, offsets, strict=True)
+            for piece in (_halves(*span) if number == self._unknown else (span,))
+        ]
+
+
+def _halves(start: int, end: int) -> list[tuple[int, int]]:
+    step = _UNKNOWN_LENGTH
+    return [(at, min(at + step, end)) for at in range(start, end, step)]
 
 
 class AnyPieces:
@@ -129,6 +152,7 @@ def _read_tokenizer(vocabulary: Path) -> Tokenizer:
         clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True
     )
     # Thai, Lao and runs of kana are written without spaces: as one word they would be unknown.
-    shorter = pre_tokenizers.Split(Regex(f".{{1,{_LONGEST_WORD}}}"), "isolated")
+    # The pattern matches nothing in a shorter word, so that those are not copied.
+    shorter = pre_tokenizers.Split(Regex(f".{{{_LONGEST_WORD}}}"), "isolated")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), shorter])
     return tokenizer

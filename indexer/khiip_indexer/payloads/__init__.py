@@ -12,7 +12,7 @@ from khiip_indexer.payloads.pdf import PdfPayload
 from khiip_indexer.payloads.reddit import RedditPayload
 from khiip_indexer.payloads.web import WebPayload
 from khiip_indexer.payloads.wiki import WikiPayload
-from khiip_indexer.payloads.wire import payload_json, to_wire
+from khiip_indexer.payloads.wire import payload_json
 from khiip_indexer.payloads.x import XPayload
 from khiip_indexer.payloads.youtube import YouTubePayload
 from khiip_indexer.types import Capture, Payload, Segment
@@ -30,7 +30,6 @@ __all__ = [
     "payload_json",
     "primary_text",
     "segments",
-    "to_wire",
 ]
 
 KINDS: dict[str, ModuleType] = {

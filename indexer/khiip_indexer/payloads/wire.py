@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
-
 @cache
 def layout(cls: type[DataclassInstance]) -> tuple[tuple[str, str], ...]:
     """Return (name, when) of a class's sent fields: its own first, inherited ones after.
@@ -30,35 +27,28 @@ def layout(cls: type[DataclassInstance]) -> tuple[tuple[str, str], ...]:
     return tuple((name, found[name]) for name in names if found[name] != "never")
 
 
-def _empty(value: object) -> bool:
-    """Say whether a value holds nothing; a zero is something (0 points, second 0)."""
-    return value is None or value is False or (isinstance(value, Sized) and not len(value))
-
-
-def to_wire(value: object) -> Json:
-    """Return a payload, or a part of one, as what `json` can write."""
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = ((name, when, getattr(value, name)) for name, when in layout(type(value)))
-        return {
-            name: to_wire(part)
-            for name, when, part in parts
-            if when == "always" or not _empty(part)
-        }
-    if isinstance(value, tuple | list):
-        return [to_wire(part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): to_wire(part) for key, part in value.items()}
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"a payload holds a {type(value).__name__}, which JSON has no word for")
-
-
 def payload_json(payload: Payload) -> str:
     """Return the payload's JSON exactly as the full view sends it; always valid UTF-8."""
-    text = json.dumps(to_wire(payload), ensure_ascii=False, separators=(",", ":"))
-    return scrub(text)
+    return scrub(json.dumps(payload, default=_sent, ensure_ascii=False, separators=(",", ":")))
+
+
+def _sent(part: object) -> dict[str, object]:
+    """Return what is sent of a payload or of a part of one; `json` asks for what is in it."""
+    if not is_dataclass(part) or isinstance(part, type):
+        raise TypeError(f"a payload holds a {type(part).__name__}, which JSON has no word for")
+    values = ((name, when, getattr(part, name)) for name, when in layout(type(part)))
+    return {name: _short(value) for name, when, value in values if _is_sent(when, value)}
+
+
+def _is_sent(when: str, value: object) -> bool:
+    """Say whether a field is sent; a zero is something (0 points, second 0)."""
+    empty = value is None or value is False or (isinstance(value, Sized) and not len(value))
+    return when == "always" or not empty
+
+
+def _short(value: object) -> object:
+    """Return whole seconds without their `.0`."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def scrub(text: str) -> str:

@@ -10,7 +10,7 @@ from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.fields.sources import as_url, host_of
 from khiip_indexer.payloads.common import Turn
 from khiip_indexer.payloads.lines import plain, unquote, without
-from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _HOSTS = {
     "chatgpt.com": "ChatGPT",
@@ -59,12 +59,12 @@ def _turns(parts: Iterator[tuple[str, str]]) -> tuple[Turn, ...]:
 
 def matches_clip(doc: Doc) -> bool:
     """Say whether the page is a conversation on the site of an AI assistant."""
-    return (host_of(front_url(doc.meta)) or "") in _HOSTS
+    return (host_of(doc.url) or "") in _HOSTS
 
 
 def read_clip(doc: Doc) -> Reading:
     """A turn opens with a bold label alone in its line; a rule inside an answer opens none."""
-    url = front_url(doc.meta)
+    url = doc.url
     thread = _THREAD.search(url or "")
     return Reading(
         clipped=True,

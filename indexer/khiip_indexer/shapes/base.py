@@ -15,9 +15,20 @@ from khiip_indexer.payloads.common import Chapter, Comment, Highlight, TimedText
 from khiip_indexer.payloads.lines import links
 from khiip_indexer.types import Frontmatter, RecordedFrom, Source
 
+URL_KEYS = (
+    "url",
+    "source",
+    "source_url",
+    "link",
+    "canonical",
+    "permalink",
+    "original_url",
+    "media",
+)
+
 
 class Doc:
-    """A note as the recognisers see it; the body's lines are split once, when first asked for."""
+    """A note as the recognisers see it; its lines and its URL are found once, when asked for."""
 
     def __init__(self, path: str, front: Frontmatter, meta: Meta) -> None:
         self.path = path
@@ -30,6 +41,12 @@ class Doc:
     @cached_property
     def lines(self) -> list[str]:
         return self.text.split("\n")
+
+    @cached_property
+    def url(self) -> str | None:
+        """The first http(s) URL among the frontmatter's URL keys."""
+        written = (text for key in URL_KEYS for text in self.meta.texts(key))
+        return next((url for text in written if (url := as_url(text))), None)
 
     def has(self, *marks: str) -> bool:
         """Say whether the body holds one of the marks."""
@@ -86,28 +103,6 @@ class Shape:
     name: str
     matches: Callable[[Doc], bool]
     read: Callable[[Doc], Reading]
-
-
-URL_KEYS = (
-    "url",
-    "source",
-    "source_url",
-    "link",
-    "canonical",
-    "permalink",
-    "original_url",
-    "media",
-)
-
-
-def front_url(meta: Meta) -> str | None:
-    """Return the first http(s) URL among the frontmatter's URL keys."""
-    for key in URL_KEYS:
-        for text in meta.texts(key):
-            url = as_url(text)
-            if url:
-                return url
-    return None
 
 
 def names(*written: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.fields.sources import as_url, video_id
 from khiip_indexer.payloads.common import TimedText
 from khiip_indexer.payloads.lines import headings, plain, seconds, without
-from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 _STAMP = re.compile(
     r"^[ \t]{0,12}(?:[-*+][ \t]+)?\[(?P<clock>\d{1,2}(?::\d{2}){1,2})\]"
@@ -47,7 +47,7 @@ def matches(doc: Doc) -> bool:
 def read(doc: Doc) -> Reading:
     """Lines with `#t=` are the viewer's notes, lines with `&t=` the transcript."""
     moments = _moments(doc)
-    named = as_url(doc.meta.text("media", "video", "audio")) or front_url(doc.meta)
+    named = as_url(doc.meta.text("media", "video", "audio")) or doc.url
     facts = {m[1]: m[2] for line in doc.lines[:30] if (m := _FACT.match(line))}
     url = named or as_url(facts.get("Source")) or moments.url
     frame = {i for i, line in enumerate(doc.lines[:30]) if _FACT.match(line)}

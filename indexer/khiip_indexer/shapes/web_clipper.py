@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from khiip_indexer.fields.sources import source_of
-from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url
+from khiip_indexer.shapes.base import Doc, Reading, Shape
 
 
 def matches(doc: Doc) -> bool:
-    url = front_url(doc.meta)
+    url = doc.url
     if url is None:
         return False
     if source_of(url) in ("x", "youtube", "reddit"):

@@ -6,13 +6,13 @@ import re
 
 from khiip_indexer.fields.sources import source_of
 from khiip_indexer.payloads.wiki import page_title
-from khiip_indexer.shapes.base import Doc, Reading, Shape, front_url, names
+from khiip_indexer.shapes.base import Doc, Reading, Shape, names
 
 _SITE_AUTHOR = re.compile(r"^(?:contributors to wikimedia projects|wikipedia\b.*)$", re.IGNORECASE)
 
 
 def matches(doc: Doc) -> bool:
-    url = front_url(doc.meta)
+    url = doc.url
     return bool(url) and source_of(url) == "wiki"
 
 
