@@ -5,7 +5,7 @@ HTTP routes and the command line both call these, so that no two faces can diffe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +26,8 @@ from khiip_sidecar.wire.parse import Given, parse
 Values = Mapping[str, Any]
 # There is a count of them too; whoever wants more asks khiipd status.
 MOST_PROBLEMS = 1_000
+# So many captures are asked for in one go where they are sent with their payloads.
+PAGE = 100
 INDEX_OPTIONS = ("full", "accept_deletions")
 
 
@@ -105,16 +107,16 @@ class Operations:
         )
         if said["view"] == "lean":
             return [wire_views.lean_row(record, said["excerpt_chars"]) for record in records]
-        return [self._full(record) for record in records]
+        return list(self._full(records))
 
     def capture(self, capture_id: str) -> Json:
         """One full capture."""
-        return self._full(self._service.capture(capture_id))
+        return next(self._full([self._service.capture(capture_id)]))
 
     def refetch(self, capture_id: str, params: Given) -> Json:
         """Read one note again; the full capture."""
         said = self._parsed(wire_params.REFETCH, params)
-        return self._full(self._service.refetch(capture_id, said["dimension"]))
+        return next(self._full([self._service.refetch(capture_id, said["dimension"])]))
 
     def access(self, capture_id: str) -> None:
         """Record that a capture was read; NotFound when there is none."""
@@ -167,27 +169,34 @@ class Operations:
     def _parsed(self, table: tuple[wire_params.Parameter, ...], params: Given) -> Values:
         return parse(table, params, self._now())
 
-    def _full(self, record: CaptureRecord) -> Json:
+    def _full(self, records: Sequence[CaptureRecord]) -> Iterator[Json]:
+        """Full captures, made one by one of what the cache is asked for a page at a time."""
+        for start in range(0, len(records), PAGE):
+            yield from self._full_page(records[start : start + PAGE])
+
+    def _full_page(self, records: Sequence[CaptureRecord]) -> Iterator[Json]:
         service = self._service
-        return wire_views.full_capture(
-            record,
-            service.payload(record),
-            service.problems(record.vault_path),
-            service.memory.importance(record),
-        )
+        payloads = service.index.payloads(records)
+        problems = service.index.problems_of(records)
+        importances = service.memory.importances(records)
+        for record, importance in zip(records, importances, strict=True):
+            found = problems.get(record.vault_path, ())
+            payload = payloads.get(record.row, "")
+            yield wire_views.full_capture(record, payload, found, importance)
 
     def _answer(self, result: RecallResult, said: Values) -> Json:
         """The hits within the budget; they count as read where the request knows of that."""
-        rows = (self._row(hit, said) for hit in result.hits)
+        rows = self._rows(result.hits, said)
         kept, tokens, cut = wire_views.within_budget(rows, said.get("max_tokens"))
         if said.get("mark_accessed"):
             self._service.mark_accessed(result.hits[: len(kept)])
         return wire_views.search_envelope(result, kept, tokens=tokens, out_of_tokens=cut)
 
-    def _row(self, hit: RecalledHit, said: Values) -> Json:
-        if said["view"] == "full":
-            return wire_hits.full_hit(self._full(hit.record), hit)
-        return wire_hits.lean_hit(hit, said["excerpt_chars"])
+    def _rows(self, hits: Sequence[RecalledHit], said: Values) -> Iterator[Json]:
+        if said["view"] != "full":
+            return (wire_hits.lean_hit(hit, said["excerpt_chars"]) for hit in hits)
+        captures = self._full([hit.record for hit in hits])
+        return map(wire_hits.full_hit, captures, hits)
 
     def _database_path(self) -> str:
         """Relative to the vault; the name alone when the index is kept elsewhere."""

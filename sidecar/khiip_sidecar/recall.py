@@ -12,7 +12,6 @@ from khiip_indexer.embedding.lineup import actual
 from khiip_indexer.embedding.remembered import Floors
 from khiip_indexer.errors import KhiipError, NotFound, StorageError, Unsupported, UsageError
 from khiip_indexer.records import CaptureRecord, Filters, IndexCounts, WatcherState
-from khiip_indexer.types import Problem
 from khiip_sidecar.memory.desk import MemoryDesk
 from khiip_sidecar.paging import Bookmarks, fill_page
 from khiip_sidecar.ranking.engine import NEAR, Found, SearchEngine
@@ -187,14 +186,6 @@ class RecallService:
         if record is None:
             raise NotFound("No capture has this path.", hint="Give the whole path in the vault.")
         return self._present(record)
-
-    def payload(self, record: CaptureRecord) -> str:
-        """The JSON text of the capture's payload."""
-        return self.index.payload(record)
-
-    def problems(self, path: str) -> list[Problem]:
-        """What could not be used of one note."""
-        return self.index.problems(path=path)
 
     def refetch(self, capture_id: str, dimension: str | None) -> CaptureRecord:
         """Read and embed one note again in place."""

@@ -155,10 +155,9 @@ def vector_of_capture(connection: sqlite3.Connection, model: str, row: int) -> b
     return found[0] if found else None
 
 
-def payload_json(connection: sqlite3.Connection, row: int) -> str:
-    """A capture's payload exactly as the full view sends it."""
-    found = connection.execute("SELECT json FROM payloads WHERE row = ?", (row,)).fetchone()
-    return str(found[0]) if found else "null"
+def payloads(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, str]:
+    """The payloads of these captures, by row, exactly as the full view sends them."""
+    return dict(in_pieces(connection, "SELECT row, json FROM payloads WHERE row IN (:among)", rows))
 
 
 def embed_text(connection: sqlite3.Connection, row: int) -> str:
@@ -169,15 +168,17 @@ def embed_text(connection: sqlite3.Connection, row: int) -> str:
     return str(found[0]) if found else ""
 
 
-def failure_of(connection: sqlite3.Connection, model: str, row: int) -> tuple[str, int] | None:
-    """(reason, attempts) of the worst failed text of a capture."""
-    found = connection.execute(
-        "SELECT f.reason, f.attempts FROM passages p "
+def failures(
+    connection: sqlite3.Connection, model: str, rows: Sequence[int]
+) -> dict[int, tuple[str, int]]:
+    """(reason, attempts) of the worst failed text of each of these captures that has one."""
+    sql = (
+        "SELECT p.row, f.reason, f.attempts FROM passages p "
         "JOIN failures f ON f.key = p.key AND f.model = ? "
-        "WHERE p.row = ? ORDER BY f.attempts DESC LIMIT 1",
-        (model, row),
-    ).fetchone()
-    return (str(found[0]), int(found[1])) if found else None
+        "WHERE p.row IN (:among) ORDER BY f.attempts, p.ordinal DESC"
+    )
+    found = in_pieces(connection, sql, rows, before=(model,))
+    return {row: (reason, attempts) for row, reason, attempts in found}
 
 
 Stored = tuple[Fingerprint, bytes]
@@ -223,6 +224,20 @@ def problems(
         (path, -1 if limit is None else limit),
     )
     return [Problem(*row) for row in rows]
+
+
+def problems_at(connection: sqlite3.Connection, paths: Sequence[str]) -> dict[str, list[Problem]]:
+    """What is wrong at each of these paths, by line; paths without problems are left out."""
+    rows = in_pieces(
+        connection,
+        "SELECT path, code, reason, line, hint FROM problems WHERE path IN (:among) "
+        "ORDER BY path, line, problem",
+        paths,
+    )
+    found: dict[str, list[Problem]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(Problem(*row))
+    return found
 
 
 def problems_of(connection: sqlite3.Connection, origin: str) -> list[Problem]:

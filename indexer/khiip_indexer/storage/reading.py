@@ -84,12 +84,17 @@ class CacheReader:
         connection = self._read()
         if model is None or connection.execute("SELECT 1 FROM failures").fetchone() is None:
             return rows
-        return [_failed(row, queries.failure_of(connection, model, row.row)) for row in rows]
+        failures = queries.failures(connection, model, [each.row for each in rows])
+        return [_failed(each, failures.get(each.row)) for each in rows]
 
     def payload(self, record: CaptureRecord) -> str:
         """The payload's JSON text, exactly as the full view sends it."""
+        return self.payloads([record]).get(record.row, "null")
+
+    def payloads(self, records: Iterable[CaptureRecord]) -> dict[int, str]:
+        """The payloads of these captures as `payload` gives them, by row."""
         with translated(self.database.path):
-            return queries.payload_json(self._read(), record.row)
+            return queries.payloads(self._read(), [each.row for each in records])
 
     def embed_text(self, record: CaptureRecord) -> str:
         """The text of the capture's first vector."""
@@ -100,6 +105,11 @@ class CacheReader:
         """What is wrong, by path and line."""
         with translated(self.database.path):
             return queries.problems(self._read(), path=path, limit=limit)
+
+    def problems_of(self, records: Iterable[CaptureRecord]) -> dict[str, list[Problem]]:
+        """What is wrong with the notes of these captures, by path; sound ones are left out."""
+        with translated(self.database.path):
+            return queries.problems_at(self._read(), [each.vault_path for each in records])
 
     def threads(self) -> Threads:
         """Which notes stand next to each other in a thread; made once a change."""

@@ -78,12 +78,15 @@ class MemoryDesk:
         now = self._clock()
         return [note_memory(each, facts, now) for each, facts in zip(records, known, strict=True)]
 
-    def importance(self, record: CaptureRecord) -> tuple[float, str]:
-        """How much a capture matters, in [0, 1], and whether its note says so."""
+    def importances(self, records: Sequence[CaptureRecord]) -> list[tuple[float, str]]:
+        """How much each of these captures matters, in [0, 1], and whether its note says so."""
         from khiip_sidecar.memory.importance import importance_of
 
-        backlinks = self._reader().backlinks([record.row]).get(record.row, 0)
-        return importance_of(record.importance, pinned=record.pinned, backlinks=backlinks)
+        backlinks = self._reader().backlinks([each.row for each in records])
+        return [
+            importance_of(each.importance, pinned=each.pinned, backlinks=backlinks.get(each.row, 0))
+            for each in records
+        ]
 
     def in_order(self, filters: Filters, relevance: float) -> list[int]:
         """Rows of all that the filters let in, by composite with one relevance, then by id."""

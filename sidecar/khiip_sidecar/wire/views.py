@@ -62,6 +62,21 @@ def full_capture(
 ) -> Json:
     """A capture with all its fields and its payload; `importance` and what it comes from."""
     return {
+        **_written(record),
+        "payload": json.loads(payload_json) if payload_json else None,
+        "structured_schema_version": STRUCTURED_SCHEMA_VERSION,
+        **_taken_in(record),
+        **_remembered(record),
+        "importance": importance[0],
+        "importance_from": importance[1],
+        "pinned": record.pinned,
+        "problems": [problem_view(each) for each in problems],
+    }
+
+
+def _written(record: CaptureRecord) -> Json:
+    """What a note is, and what it says of itself."""
+    return {
         "id": record.id,
         "url": record.url,
         "source": record.source,
@@ -73,8 +88,12 @@ def full_capture(
         "valid_from": record.valid_from,
         "archived": record.archived,
         "superseded_by": record.superseded_by,
-        "payload": json.loads(payload_json) if payload_json else None,
-        "structured_schema_version": STRUCTURED_SCHEMA_VERSION,
+    }
+
+
+def _taken_in(record: CaptureRecord) -> Json:
+    """How a note became a capture."""
+    return {
         "auto_metadata": {
             "host": record.host,
             # The year in which it came into the vault, as a filter by `since` sees it.
@@ -88,16 +107,18 @@ def full_capture(
         "extraction_attempts": record.extraction_attempts,
         "recorded_at_from": record.recorded_at_from,
         "modified_at": record.modified_at,
+    }
+
+
+def _remembered(record: CaptureRecord) -> Json:
+    """What a capture is about, and its place in a memory."""
+    return {
         "entities": list(record.entities),
         "layer": record.layer,
         "altitude": record.altitude,
         "mem_type": record.mem_type,
         "mem_state": record.mem_state,
         "thread_id": record.thread_id,
-        "importance": importance[0],
-        "importance_from": importance[1],
-        "pinned": record.pinned,
-        "problems": [problem_view(each) for each in problems],
     }
 
 
