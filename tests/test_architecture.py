@@ -42,7 +42,7 @@ ARROWS: dict[str, set[str]] = {
     "graphs": NOUNS | {"native", "storage", "store", "vectors"},
     "model": NOUNS | {"storage"},
     "embedder": NOUNS | {"model"},
-    "embedding": NOUNS | {"config", "embedder", "model", "storage"},
+    "embedding": NOUNS | {"config", "embedder", "lock", "model", "storage"},
     "disk": NOUNS | {"fields", "storage", "store"},
     "vault": NOUNS | {"disk"},
     # together

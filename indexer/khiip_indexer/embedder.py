@@ -118,8 +118,11 @@ class MiniLM:
             return np.stack(list(pool.map(vector, texts)))
 
     def spans(self, text: str) -> Spans:
-        """The (start, end) of every word piece in code points of `text`, nothing cut off."""
-        return self._tokenizer().spans(text)
+        """The (start, end) of every word piece in code points of `text`, nothing cut off.
+
+        A word that the model does not know counts as pieces of two characters.
+        """
+        return self._tokenizer().measures(text)
 
     def _located(self) -> ModelFiles:
         with self._lock:

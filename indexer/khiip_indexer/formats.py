@@ -9,7 +9,7 @@ from __future__ import annotations
 # The tables of the cache.
 SCHEMA_VERSION = 4
 # How long texts are cut into passages.
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 # How text is folded for search by words.
 TEXTS_VERSION = "1"
 # Parser and payloads: every note is read again, and only texts that really changed are embedded.

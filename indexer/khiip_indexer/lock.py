@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -12,10 +15,30 @@ from filelock import FileLock, Timeout
 from khiip_indexer.errors import VaultLocked
 from khiip_indexer.storage.atomic import storage_error, write_file
 
+_log = logging.getLogger(__name__)
+
 LOCK_FILE = "lock"
 WRITER_FILE = "writer.json"
+_MOMENT = 5.0  # seconds
 
 Role = Literal["serve", "reindex"]
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Let one process at a time in, for the moment that reading and writing a small file takes.
+
+    Where the folder is no place for locks (some network drives) it is done without.
+    """
+    lock = FileLock(str(path))
+    try:
+        lock.acquire(timeout=_MOMENT)
+    except (Timeout, OSError):
+        _log.warning("%s cannot be locked; going on without", path.name)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class WriterLock:

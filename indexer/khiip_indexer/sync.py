@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from khiip_indexer.disk.ages import Ages
 from khiip_indexer.embedding.lineup import Lineup
-from khiip_indexer.errors import NotFound, StorageError
+from khiip_indexer.errors import ModelError, NotFound, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.storage import queries
@@ -28,6 +29,8 @@ from khiip_indexer.types import ModelIdentity, Problem
 if TYPE_CHECKING:
     from khiip_indexer.embedder import Embedder
     from khiip_indexer.syncing.embedding import Tally
+
+_log = logging.getLogger(__name__)
 
 Noticed = Callable[[], Collection[str]]
 T = TypeVar("T")
@@ -66,6 +69,7 @@ class Syncer:
         self._planner = Planner(index, self._ages, clock)
         self._books = Bookkeeping(index)
         self._balked = False
+        self._failed: Embedder | None = None
 
     def stop(self) -> None:
         """Let a run in another thread end after its current batch."""
@@ -88,6 +92,7 @@ class Syncer:
         the end, everything else done, when most notes are gone and `accept_deletions` is not set.
         """
         self._stop.clear()
+        self._failed = None
         started = time.monotonic()
         self._noticed = noticed
         try:
@@ -169,7 +174,7 @@ class Syncer:
         if full:
             mend_words(self._index)
         only = todo.to_read if between or (todo.scan.under is not None and not backlog) else None
-        tally = intake.take_vectors(progress, only, last=not between)
+        tally = self._make_vectors(intake, progress, only, last=not between)
         self._books.note_problems(todo, problems, complete=not self._stop.is_set())
         pending = 0 if between else work.pending_notes(self._index)
         report = self._report(todo, problems, tally, pending)
@@ -180,6 +185,22 @@ class Syncer:
             self._save_when_due(generation, progress)
         progress(Progress("done", 1, 1))
         return report, len(todo.kept)
+
+    def _make_vectors(
+        self, intake: Intake, progress: Watch, only: Collection[str] | None, *, last: bool
+    ) -> Tally | None:
+        """Give notes their vectors; a model that is to be replaced may fail at it, once a run."""
+        if self._failed is self._embedder:
+            return None
+        try:
+            return intake.take_vectors(progress, only, last=last)
+        except ModelError as error:
+            if self._embedder is self._lineup.wanted:
+                raise
+            # Else nobody could leave a server that is gone while a note waits for its vector.
+            _log.warning("the embedder that is being replaced failed: %s", error.sentence)
+            self._failed = self._embedder
+            return None
 
     def _between_batches(self) -> bool:
         """Take in what was edited while vectors are made; true when the run is to end."""

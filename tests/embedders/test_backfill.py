@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from embedders.lineups import Narrow, lineup, model_of, run
 from equality import assert_equals_fresh
@@ -192,6 +195,50 @@ def test_going_back_within_thirty_days_embeds_nothing(settings: Settings) -> Non
         assert Syncer(index, lineup(old, new), clock=lambda: later).run().embedded == 0
     assert (old.texts, model_of(settings)) == ([], "fake-words")
     assert_equals_fresh(settings, old)
+    run(settings, new, old)
+    assert_equals_fresh(settings, new)
+
+
+class Gone(FakeEmbedder):
+    """Its server is down from some moment on."""
+
+    down = False
+    refused = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.down:
+            self.refused += 1
+            raise ModelError("It cannot be asked.", code="embedder_unreachable")
+        return super().embed(texts)
+
+
+def test_a_server_that_is_gone_can_be_left_while_a_note_waits_for_it(settings: Settings) -> None:
+    old, new = Gone(), Narrow()
+    reindex(settings, old)
+    old.down = True
+    write(settings, "later.md", "a note that the server never saw")
+    with pytest.raises(ModelError):
+        run(settings, old)
+    report = run(settings, new, old)
+    assert (model_of(settings), report.pending, report.complete) == ("narrow", 0, True)
+    assert_equals_fresh(settings, new)
+
+
+def test_an_edit_on_the_way_asks_a_server_that_is_gone_once_at_most(settings: Settings) -> None:
+    old, new = Gone(), Narrow()
+    reindex(settings, old)
+    old.down = True
+    edits = iter(range(3))
+
+    def edited() -> list[str]:
+        for n in edits:
+            write(settings, "1.md", f"another text {n} about topic1")
+            return ["1.md"]
+        return []
+
+    with VaultIndex.open(settings, write=True) as index:
+        report = Syncer(index, lineup(new, old)).run(noticed=edited)
+    assert (report.complete, old.refused) == (True, 1)
     run(settings, new, old)
     assert_equals_fresh(settings, new)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,11 @@ from khiip_indexer.embedding.keys import key_of
 from khiip_indexer.embedding.remembered import Floors, Remembered
 from khiip_indexer.errors import ModelError, UsageError
 from support import make_vault
+
+
+def remember(config: Path, vault: Path, what: Remembered) -> None:
+    remembered.change(config, vault, lambda _: what)
+
 
 REMOTE = {"kind": "openai", "url": "https://api.example.com/v1", "model": "m", "dimension": 8}
 
@@ -109,7 +116,7 @@ def test_minilm_is_used_when_nothing_is_said(tmp_path: Path) -> None:
 def test_a_command_s_choice_counts_before_that_of_the_config(tmp_path: Path) -> None:
     settings = configured(tmp_path, CONFIG)
     assert settings.embedder.kind == "none"
-    remembered.save(settings.homes.config, settings.vault, Remembered(use="far"))
+    remember(settings.homes.config, settings.vault, Remembered(use="far"))
     assert again(settings).embedder.name == "far"
     other = load_settings(
         Overrides(vault=str(tmp_path)), {"KHIIP_HOME": str(settings.homes.config.parent)}
@@ -119,11 +126,11 @@ def test_a_command_s_choice_counts_before_that_of_the_config(tmp_path: Path) -> 
 
 def test_who_made_the_vectors_is_found_though_its_table_is_gone(tmp_path: Path) -> None:
     settings = configured(tmp_path, CONFIG)
-    remembered.save(settings.homes.config, settings.vault, Remembered(use="far"))
+    remember(settings.homes.config, settings.vault, Remembered(use="far"))
     settings = again(settings)
     identity = make(settings, settings.embedder).identity
     open_lineup(settings).chose(identity)
-    remembered.save(
+    remember(
         settings.homes.config,
         settings.vault,
         Remembered(known=remembered.load(settings.homes.config, settings.vault).known),
@@ -139,7 +146,7 @@ def test_the_files_of_a_vault_cannot_agree_to_its_being_sent(tmp_path: Path) -> 
     for folder in (settings.vault, settings.state):
         folder.mkdir(exist_ok=True)
         said = Remembered(use="far", agreed=frozenset({"https://api.example.com"}))
-        remembered.save(folder, settings.vault, said)
+        remember(folder, settings.vault, said)
     settings = again(settings)
     assert settings.embedder == MINILM
     assert settings.agreed == frozenset()
@@ -151,7 +158,7 @@ def test_the_files_of_a_vault_cannot_agree_to_its_being_sent(tmp_path: Path) -> 
 def test_agreeing_is_for_one_address(tmp_path: Path) -> None:
     settings = configured(tmp_path, CONFIG)
     said = Remembered(agreed=frozenset({"https://api.example.com:8443"}))
-    remembered.save(settings.homes.config, settings.vault, said)
+    remember(settings.homes.config, settings.vault, said)
     settings = again(settings)
     with pytest.raises(ModelError) as caught:
         make(settings, settings.embedders["far"]).embed(["x"])
@@ -161,8 +168,19 @@ def test_agreeing_is_for_one_address(tmp_path: Path) -> None:
 def test_floors_are_kept_by_model_and_read_again_when_they_change(tmp_path: Path) -> None:
     floors = Floors(tmp_path, tmp_path)
     assert floors.of("a") is None
-    remembered.save(tmp_path, tmp_path, Remembered(floors={"a": 0.5}))
+    remember(tmp_path, tmp_path, Remembered(floors={"a": 0.5}))
     assert (floors.of("a"), floors.of("b")) == (0.5, None)
+
+
+def test_nothing_is_lost_when_many_remember_at_once(tmp_path: Path) -> None:
+    def keep(n: int) -> None:
+        remembered.change(
+            tmp_path, tmp_path, lambda known: replace(known, floors={**known.floors, str(n): n})
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(keep, range(40)))
+    assert len(remembered.load(tmp_path, tmp_path).floors) == 40
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"%s": {"known": {"k": {}}}}', '{"%s": 3}'])

@@ -18,10 +18,11 @@ from khiip_indexer.config import Overrides, Settings, load_settings
 from khiip_indexer.embedding import exchange, remembered
 from khiip_indexer.embedding.served import World
 from khiip_indexer.index import VaultIndex
+from khiip_sidecar.cli import embedder_facts
 from khiip_sidecar.cli.main import khiipd
 from khiip_sidecar.daemon import serve
 from serving import Served, serving
-from support import FakeEmbedder, make_vault
+from support import FakeEmbedder, make_vault, write_note
 
 TITLES = ("Red sails at dawn", "Green apples", "Blue herons", "Sea walls of stone", "Old maps")
 NOTES = {
@@ -114,6 +115,7 @@ def test_use_embeds_all_and_switches_and_back_embeds_nothing(case: Case, name: s
     case.ok("reindex")
     case.ok("embedder", "use", name)
     meta = case.json("embedder", "status")
+    assert "kept      fake-words, 64 dimensions: " in case.ok("embedder", "status")
     assert meta["embedder"]["model"] == {"near": "tiny", "folder": "tiny"}[name]
     assert meta["kept"][0]["model"].startswith("fake-words")
     case.ok("reindex", "--check")
@@ -171,6 +173,30 @@ def test_a_remote_one_says_what_it_would_send_and_sends_nothing_unasked(case: Ca
     assert case.load().agreed == frozenset()
 
 
+def test_the_bill_is_not_lower_where_a_character_is_a_token(case: Case) -> None:
+    text = "潮の満ち引きは月の引力による。" * 20
+    write_note(case.settings.vault, "潮.md", text)
+    case.ok("reindex")
+    with VaultIndex.open(case.load()) as index:
+        bill = embedder_facts.bill(index, case.load().embedders["far"])
+        sampled = index.database.read().execute("SELECT SUM(LENGTH(text)) FROM passages")
+        assert len(text) < bill["tokens"] < sampled.fetchone()[0] * 1.5
+    assert bill["notes"] == 21
+    assert bill["cost"] == pytest.approx(bill["tokens"] / 1e6 * 20, abs=1e-4)
+
+
+def test_a_folder_that_makes_other_dimensions_is_not_chosen(case: Case) -> None:
+    case.ok("reindex")
+    config = case.settings.homes.config / "config.toml"
+    config.write_text(config.read_text().replace('kind = "onnx"', 'kind = "onnx"\ndimension = 4'))
+    for command in ("test", "use"):
+        result = case.run("embedder", command, "folder")
+        assert result.exit_code == 1
+        assert "makes 8 dimensions, not 4" in result.stderr
+    assert case.load().embedder.name == "minilm"
+    case.ok("reindex")
+
+
 def test_yes_agrees_for_that_address(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     case.ok("reindex")
     sent: list[str] = []
@@ -221,9 +247,11 @@ def test_a_folder_that_is_not_there_is_not_chosen(case: Case) -> None:
 )
 def test_words_answer_when_the_embedder_of_the_config_cannot_be_had(case: Case, table: str) -> None:
     case.ok("embedder", "use", "folder")
-    known = remembered.load(case.settings.homes.config, case.settings.vault)
-    forgotten = replace(known, use=None, known={})
-    remembered.save(case.settings.homes.config, case.settings.vault, forgotten)
+    remembered.change(
+        case.settings.homes.config,
+        case.settings.vault,
+        lambda known: replace(known, use=None, known={}),
+    )
     (case.settings.homes.config / "config.toml").write_text(table)
     answer = case.json("recall", "red sails at dawn")
     assert "no_model" in answer["degraded"]

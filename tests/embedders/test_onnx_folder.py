@@ -200,6 +200,16 @@ SENTENCES = [
 ]
 
 
+@pytest.mark.parametrize("export", [write_folder, export_packaged])
+def test_a_dimension_that_the_model_does_not_make_is_refused(
+    tmp_path: Path, export: Callable[[Path], Path]
+) -> None:
+    folder = export(tmp_path / "m")
+    with pytest.raises(ModelError, match="not 5") as caught:
+        opened(folder, dimension=5).embed([TEXT])
+    assert caught.value.code == "model_dimension"
+
+
 def test_the_packaged_weights_in_a_folder_give_the_vectors_of_the_default(tmp_path: Path) -> None:
     folder = export_packaged(tmp_path / "minilm")
     theirs, ours = opened(folder).embed(SENTENCES), MiniLM().embed(SENTENCES)

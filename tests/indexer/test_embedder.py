@@ -27,6 +27,7 @@ from khiip_indexer.model import graph as model_graph
 from khiip_indexer.model import session as model_session
 from khiip_indexer.model.files import GraphCache, packaged_files
 from khiip_indexer.model.wordpieces import WordPieces
+from khiip_indexer.passages import fit
 
 REFERENCE = json.loads(
     (Path(__file__).parent / "data" / "minilm_reference.json").read_text(encoding="utf-8")
@@ -522,3 +523,13 @@ def test_memory_does_not_grow_with_the_number_of_texts(minilm: MiniLM) -> None:
 def _resident_megabytes() -> float:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ความรู้เกี่ยวกับทะเลและดวงจันทร์" * 40, "ភាសាខ្មែរនិងទន្លេមេគង្គ" * 40, "🌊🌙⛵" * 300],
+)
+def test_words_that_are_not_known_make_no_passage_of_twenty_thousand_characters(text: str) -> None:
+    fits, cut = fit(text, MiniLM().spans, 256)
+    assert cut
+    assert 254 <= len(fits) <= 900

@@ -11,9 +11,9 @@ from khiip_sidecar.mcp_server.budget import (
     fit_lists,
     fit_rows,
     shortened,
-    tokens_in,
     tokens_of,
 )
+from khiip_sidecar.tokens import tokens_in
 
 
 def row(number: int, chars: int = 500, **fields: Any) -> dict[str, Any]:

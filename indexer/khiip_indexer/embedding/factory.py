@@ -65,7 +65,7 @@ def _packaged() -> Callable[[str], Spans]:
     from khiip_indexer.model.files import packaged_files
     from khiip_indexer.model.wordpieces import WordPieces
 
-    return WordPieces(packaged_files().vocabulary).spans
+    return WordPieces(packaged_files().vocabulary).measures
 
 
 class _Desk:
@@ -112,10 +112,11 @@ class _Desk:
         settings = self._settings
         if settings.embedder.kind in ("minilm", "none"):
             return
-        known = remembered.load(settings.homes.config, settings.vault)
-        if known.known.get(identity.key) != settings.embedder:
-            wider = known.knowing(identity.key, settings.embedder)
-            remembered.save(settings.homes.config, settings.vault, wider)
+        remembered.change(
+            settings.homes.config,
+            settings.vault,
+            lambda known: known.knowing(identity.key, settings.embedder),
+        )
 
 
 def _may_be(choice: EmbedderChoice, made_by: ModelIdentity) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from khiip_indexer.embedder import MiniLM, default_threads
 from khiip_indexer.embedding.choice import EmbedderChoice
+from khiip_indexer.errors import ModelError
 from khiip_indexer.model.files import MODEL_SHA256, stamped_digest
 from khiip_indexer.model.folder import FolderModel, read_folder
 from khiip_indexer.model.wordpieces import AnyPieces
@@ -113,6 +114,7 @@ class OnnxFolder:
     def _is_packaged(self, model: FolderModel) -> bool:
         choice = self._choice
         as_usual = model.pooling == "mean" and choice.window in (None, 256)
+        as_usual = as_usual and choice.dimension in (None, model.dimension)
         plain = not any((choice.query_prefix, choice.passage_prefix, model.query_prompt))
         here = model.graph.parent == self._folder
         return here and as_usual and plain and self._digests[0] == MODEL_SHA256
@@ -151,5 +153,17 @@ class OnnxFolder:
 
         with self._lock:
             if self._runner is None:
-                self._runner = folder_runner(self._described(), self._tokenizer())
+                found = folder_runner(self._described(), self._tokenizer())
+                self._check(len(found.vector("one", "", self._model_window())))
+                self._runner = found
             return self._runner
+
+    def _check(self, made: int) -> None:
+        """Vectors of a length that the index was not told of would tear it."""
+        said = self._choice.dimension or self._described().dimension
+        if said is not None and said != made:
+            raise ModelError(
+                f"The embedder {self._choice.name} makes {made} dimensions, not {said}.",
+                hint=f"Say `dimension = {made}` in its table.",
+                code="model_dimension",
+            )

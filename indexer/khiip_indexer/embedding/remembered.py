@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -51,20 +51,33 @@ def load(config: Path, vault: Path) -> Remembered:
         raise _unreadable(config / FILE, "not what khiipd wrote") from error
 
 
-def save(config: Path, vault: Path, what: Remembered) -> None:
-    """Remember this of a vault; of other vaults nothing changes."""
+def change(config: Path, vault: Path, to: Callable[[Remembered], Remembered]) -> Remembered:
+    """Remember something else of a vault, of other vaults nothing changes; gives what it is now.
+
+    A sidecar and a command may do so at the same moment: neither forgets what the other said.
+    """
+    from khiip_indexer.lock import exclusive
     from khiip_indexer.storage.atomic import write_file
 
+    config.mkdir(parents=True, exist_ok=True)
     path = config / FILE
-    every = _read(path)
-    every[str(vault)] = {
+    with exclusive(config / f".{FILE}.lock"):
+        every = _read(path)
+        before = load(config, vault)
+        after = to(before)
+        if after != before:
+            every[str(vault)] = _as_json(after)
+            write_file(path, json.dumps(every, ensure_ascii=False, indent=1).encode() + b"\n")
+    return after
+
+
+def _as_json(what: Remembered) -> dict[str, Any]:
+    return {
         "use": what.use,
         "agreed": sorted(what.agreed),
         "floors": dict(what.floors),
         "known": {key: as_json(choice) for key, choice in what.known.items()},
     }
-    config.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps(every, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def stamp(config: Path) -> tuple[int, int] | None:

@@ -108,8 +108,8 @@ def _status_lines(state: dict[str, Any]) -> list[str]:
             lines.append(
                 f"coming    {coming['model']}, {coming['done']} of {coming['total']} texts"
             )
-    kept = ((each["model"], counted(each["vectors"], "vector")) for each in state["kept"])
-    return lines + [f"kept      {model}: {count}" for model, count in kept]
+    kept = ((facts.plainly(each["model"]), each["vectors"]) for each in state["kept"])
+    return lines + [f"kept      {model}: {counted(count, 'vector')}" for model, count in kept]
 
 
 @command.command("use")
@@ -129,14 +129,18 @@ def use(app: App, /, *, name: str, yes: bool, prune: bool) -> int:
     if prune:
         _refuse_beside_a_sidecar(settings)
     choice = facts.find_choice(settings, name)
-    known = remembered.load(settings.homes.config, settings.vault)
-    if choice.is_remote and choice.address not in known.agreed:
+    if choice.is_remote and choice.address not in settings.agreed:
         _ask(settings, choice, yes=yes)
-        known = replace(known, agreed=known.agreed | {choice.address})
     _check_loadable(settings, choice)
-    remembered.save(settings.homes.config, settings.vault, replace(known, use=name))
+    remembered.change(settings.homes.config, settings.vault, lambda known: _using(known, choice))
     (settings.state / glance.SEEN_FILE).unlink(missing_ok=True)
     return _switch(reread_embedder(settings), prune=prune)
+
+
+def _using(known: remembered.Remembered, choice: EmbedderChoice) -> remembered.Remembered:
+    """This embedder chosen and, where its server is not this machine, agreed to."""
+    agreed = known.agreed | {choice.address} if choice.is_remote else known.agreed
+    return replace(known, use=choice.name, agreed=agreed)
 
 
 def _refuse_beside_a_sidecar(settings: Settings) -> None:
@@ -152,7 +156,10 @@ def _refuse_beside_a_sidecar(settings: Settings) -> None:
 
 def _check_loadable(settings: Settings, choice: EmbedderChoice) -> None:
     """What cannot be had is not chosen: the notes would be left without any."""
-    identity = make(settings, choice, agreed=True).identity
+    embedder = make(settings, choice, agreed=True)
+    identity = embedder.identity
+    if choice.kind == "onnx":
+        embedder.embed([identity.name])  # a file that is damaged shows when it is run
     say(f"{choice.name}: {plain(identity.name)}, {identity.dimension} dimensions")
 
 
@@ -243,9 +250,11 @@ def calibrate(app: App, /, *, keep: bool, as_json: bool) -> None:
         )
     }
     if keep:
-        known = remembered.load(settings.homes.config, settings.vault)
-        floors = {**known.floors, identity.key: found.floor}
-        remembered.save(settings.homes.config, settings.vault, replace(known, floors=floors))
+        remembered.change(
+            settings.homes.config,
+            settings.vault,
+            lambda known: replace(known, floors={**known.floors, identity.key: found.floor}),
+        )
     if as_json:
         write_json({"model": identity.name, **figures, "min_score": found.floor, "kept": keep})
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,12 @@ from khiip_indexer.config import Settings
 from khiip_indexer.embedding.choice import EmbedderChoice
 from khiip_indexer.embedding.factory import make
 from khiip_indexer.errors import KhiipError, UsageError
+from khiip_sidecar.tokens import tokens_in
 
 if TYPE_CHECKING:
     from khiip_indexer.index import VaultIndex
 
-CHARS_A_TOKEN = 4  # near enough for a bill; more tokens in scripts other than Latin
+SAMPLED = 4000  # passages; reading more than some thousand makes a bill no truer
 PAIRS = (
     ("How do I prune an apple tree?", "Cut dead and crossing branches of apple trees in winter."),
     ("How do I prune an apple tree?", "Pears keep well in a cool cellar."),
@@ -51,10 +53,22 @@ def bill(index: VaultIndex, choice: EmbedderChoice) -> dict[str, Any]:
     """What would be sent: notes, tokens (about), and the cost at the user's own price."""
     connection = index.database.read()
     notes = connection.execute("SELECT COUNT(*) FROM captures").fetchone()[0]
-    chars = connection.execute("SELECT COALESCE(SUM(LENGTH(text)), 0) FROM passages").fetchone()[0]
-    tokens = -(-chars // CHARS_A_TOKEN)
+    tokens = _tokens(connection)
     cost = None if choice.price is None else round(tokens / 1e6 * choice.price, 4)
     return {"host": choice.host, "notes": notes, "tokens": tokens, "cost": cost}
+
+
+def _tokens(connection: sqlite3.Connection) -> int:
+    """Those of some thousand passages from all of the vault, and of the others in proportion."""
+    total, chars = connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(LENGTH(text)), 0) FROM passages"
+    ).fetchone()
+    rows = connection.execute(
+        "SELECT text FROM passages WHERE passage % ? = 0", (1 + total // SAMPLED,)
+    )
+    texts = [text for (text,) in rows]
+    sampled = sum(map(len, texts))
+    return round(sum(map(tokens_in, texts)) * chars / sampled) if sampled else 0
 
 
 def trial(
@@ -103,3 +117,9 @@ def state(index: VaultIndex, settings: Settings) -> dict[str, Any]:
         "embedder": embedder_view(model, *coming) if model else None,
         "kept": of_others,
     }
+
+
+def plainly(key: str) -> str:
+    """The key of a model as a person knows it: its name and dimensions."""
+    name, _, dimension, *_ = key.rsplit(":", 4)
+    return f"{name}, {dimension} dimensions"
