@@ -17,9 +17,9 @@ from indexing import reindex, write
 from khiip_indexer.config import Settings
 from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.index import VaultIndex
-from khiip_indexer.storage.access_rows import KEEP, Tally
+from khiip_indexer.storage.access_rows import KEEP, Read, Tally
 from khiip_indexer.storage.accesses import ACCESS_FILE, AccessLog
-from khiip_indexer.storage.put_off import PutOff, Read
+from khiip_indexer.storage.put_off import PutOff
 from support import FakeEmbedder, make_vault
 
 

@@ -48,6 +48,8 @@ _MERGE_SINGLE = (
 _DROP_FOLDED = "DELETE FROM accesses WHERE id = ? AND device = ? AND at <= ?"
 
 Renames = Sequence[tuple[str, str]]
+# Captures that were read at one moment, in milliseconds since 1970.
+Read = tuple[Sequence[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +73,32 @@ class Entry:
     count: int | None = None
 
 
-def insert(connection: sqlite3.Connection, capture_id: str, at: int, device: str) -> None:
-    """Count one access of this device.
+def count(connection: sqlite3.Connection, device: str, reads: Iterable[Read]) -> None:
+    """Count accesses of this device: of each of these captures, at a moment."""
+    moments: dict[str, list[int]] = {}
+    for ids, at in reads:
+        for capture_id in ids:
+            moments.setdefault(capture_id, []).append(at)
+    for capture_id, found in moments.items():
+        _insert(connection, capture_id, found, device)
+        fold(connection, capture_id, device)
 
-    Two in one millisecond are two: the second one takes the next free moment. One that a clock
+
+def _insert(
+    connection: sqlite3.Connection, capture_id: str, moments: Iterable[int], device: str
+) -> None:
+    """Two in one millisecond are two: the second one takes the next free moment. One that a clock
     set back would put among the folded ones comes just behind them.
     """
     folded = connection.execute(
         "SELECT until FROM folded WHERE id = ? AND device = ?", (capture_id, device)
     ).fetchone()
-    at = max(at, folded[0] + 1) if folded else at
+    least = folded[0] + 1 if folded else 0
     sql = "INSERT OR IGNORE INTO accesses VALUES (?, ?, ?)"
-    while connection.execute(sql, (capture_id, at, device)).rowcount == 0:
-        at += 1
+    for moment in moments:
+        at = max(moment, least)
+        while connection.execute(sql, (capture_id, at, device)).rowcount == 0:
+            at += 1
 
 
 def fold(connection: sqlite3.Connection, capture_id: str, device: str) -> None:

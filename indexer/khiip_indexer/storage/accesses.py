@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from khiip_indexer.storage import access_rows as rows
 from khiip_indexer.storage import atomic
-from khiip_indexer.storage.access_rows import Entry, Renames, Tally
+from khiip_indexer.storage.access_rows import Entry, Read, Renames, Tally
 from khiip_indexer.storage.database import (
     CORRUPT,
     connect,
@@ -25,7 +25,7 @@ from khiip_indexer.storage.database import (
     translated,
 )
 from khiip_indexer.storage.memo import Memo
-from khiip_indexer.storage.put_off import PutOff, Read
+from khiip_indexer.storage.put_off import PutOff
 
 ACCESS_FILE = "access.sqlite"
 T = TypeVar("T")
@@ -71,10 +71,7 @@ class AccessLog:
     def _count(self, reads: Sequence[Read]) -> None:
         def count(connection: sqlite3.Connection) -> None:
             device = rows.device(connection, self._path.stat().st_ino)
-            for ids, moment in reads:
-                for capture_id in ids:
-                    rows.insert(connection, capture_id, moment, device)
-                    rows.fold(connection, capture_id, device)
+            rows.count(connection, device, reads)
 
         self._write(count)
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from khiip_indexer.errors import KhiipError
+from khiip_indexer.storage.access_rows import Read
 
 # What a process that is killed outright may lose; one that ends by itself or by a signal that it
 # can hear loses nothing.
 WITHIN_SECONDS = 0.5
 
-Read = tuple[Sequence[str], int]
 _log = logging.getLogger(__name__)
 
 
