@@ -165,11 +165,11 @@ class VaultIndex(CacheReader):
             return "changed"  # it may be: asking would keep the search until its drive answers
         if self.vault.is_untouched(record.vault_path, record.seen):
             return "fresh"
-        if self.vault.fingerprint(record.vault_path) is None:
-            return "gone"
-        with translated(self.database.path):
-            known = queries.content_hash(self._read(), record.row)
         try:
+            if self.vault.fingerprint(record.vault_path) is None:
+                return "gone"
+            with translated(self.database.path):
+                known = queries.content_hash(self._read(), record.row)
             raw, _ = self.vault.read(record.vault_path, patience=FRESHNESS_SECONDS)
         except NotFound:
             return "gone"

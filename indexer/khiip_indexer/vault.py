@@ -178,17 +178,23 @@ class Vault:
         except FileNotFoundError as error:
             raise NotFound(f"The note {path} is not in the vault any more.") from error
         except OSError as error:
-            raise VaultError(
-                f"The note {path} cannot be read: {error.strerror or error}.",
-                hint="Check the file's permissions.",
-                code="note_unreadable",
-            ) from error
+            raise unreadable(path, error) from error
         return raw[:limit], len(raw) > limit
 
     def fingerprint(self, path: str) -> Fingerprint | None:
-        """The fingerprint of a note as it is now; None when it is gone or left the vault."""
+        """The fingerprint of a note as it is now; None when it is gone or left the vault.
+
+        Raises VaultError where a folder that it is in may not be looked into.
+        """
         status = self._stat(self.disk_path(path))
         return fingerprint_of(status) if status is not None else None
+
+    def is_there(self, path: str) -> bool:
+        """Whether the note is still in the vault, as far as may be seen."""
+        try:
+            return self.fingerprint(path) is not None
+        except VaultError:
+            return True
 
     def is_untouched(self, path: str, known: Fingerprint) -> bool:
         """Whether the file is the very one that was indexed; one look, for every hit of a search.
@@ -215,7 +221,7 @@ class Vault:
             if segment.startswith("."):
                 raise ReservedFolder(f"The folder '{segment}' holds no notes.")
         path = "/".join(segments)
-        if "\\" in client_path and self._stat(self.disk_path(client_path)) is not None:
+        if "\\" in client_path and os.path.isfile(self.disk_path(client_path)):  # noqa: PTH113
             path = client_path
         self._check_resolved(path)
         return path
@@ -235,14 +241,25 @@ class Vault:
         return self._walk.disk_path(path)
 
     def _stat(self, disk: str) -> os.stat_result | None:
-        """The status of a regular file inside the vault, else None."""
+        """The status of a regular file inside the vault, else None; VaultError if kept from us."""
         try:
             status = os.stat(disk)  # noqa: PTH116
+        except PermissionError as error:
+            raise unreadable(Path(disk).relative_to(self.root).as_posix(), error) from error
         except (OSError, ValueError):
             return None
         if not stat.S_ISREG(status.st_mode) or self._walk.symlink_reason(disk):
             return None
         return status
+
+
+def unreadable(path: str, error: OSError) -> VaultError:
+    """What is said of a note that is there and cannot be read."""
+    return VaultError(
+        f"The note {path} cannot be read: {error.strerror or error}.",
+        hint="Check the file's permissions, and those of the folders that it is in.",
+        code="note_unreadable",
+    )
 
 
 def _segments(client_path: str) -> list[str]:

@@ -42,7 +42,7 @@ def linked_memories(
         (record, None) for record in own if include_archived or not record.archived
     ]
     found += [(record, _named(record, keys)) for record in naming if record.id not in known]
-    there = (each for each in found if index.vault.fingerprint(each[0].vault_path) is not None)
+    there = (each for each in found if index.vault.is_there(each[0].vault_path))
     return tuple(_linked(*each) for each in islice(there, MOST_LINKED))
 
 

@@ -218,17 +218,23 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
 
+def _not_readable(place: Path) -> StorageError:
+    return StorageError(
+        f"The index {'folder' if place.is_dir() else 'file'} {place} may not be read.",
+        hint="Give yourself access to it, or choose another place with --state-dir.",
+        code="index_not_readable",
+    )
+
+
 def _open_reader(path: Path) -> Connection:
     try:
         known = path.is_file()
     except PermissionError as error:
-        raise StorageError(
-            f"The index folder {path.parent} may not be read.",
-            hint="Give yourself access to it, or choose another place with --state-dir.",
-            code="index_not_readable",
-        ) from error
+        raise _not_readable(path.parent) from error
     if not known:
         raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
+    if not os.access(path, os.R_OK):
+        raise _not_readable(path)
     with translated(path):
         return connect(path, reading_mode(path))
 

@@ -34,7 +34,8 @@ def prepare(settings: Settings, role: Role) -> WriterLock:
         claim(settings)
         _ignore(state / ".gitignore")
         sweep_temporaries(state)
-        set_aside_damaged(state / DATABASE_FILE)
+        with translated(state / DATABASE_FILE):
+            set_aside_damaged(state / DATABASE_FILE)
     except BaseException:
         lock.release()
         raise

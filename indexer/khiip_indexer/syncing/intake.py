@@ -109,7 +109,11 @@ class Intake:
         return phase.tally
 
     def take_again(self, path: str, seen: Fingerprint) -> None:
-        """Read, project and embed one note in its place, whatever failed before."""
+        """Read, project and embed one note in its place, whatever failed before.
+
+        Raises NotFound or VaultError where it cannot be read, and leaves it as it was.
+        """
+        self._index.vault.read(path)
         with self._database.write() as connection:
             store.forget_failures(connection, self._embedder.identity.key, path)
         self._text_phase().run([(path, seen)], [], [], lambda *_: True)
