@@ -52,6 +52,22 @@ def test_a_newer_note_may_say_what_it_supersedes(tmp_path: Path) -> None:
     assert found(settings, "plan") == ["c.md"]
 
 
+@pytest.mark.parametrize("said_by", ["old.md", "new.md"])
+def test_a_capture_says_the_id_of_what_replaced_it_whichever_of_the_two_says_so(
+    tmp_path: Path, said_by: str
+) -> None:
+    pointers = {"old.md": {"superseded_by": '"[[new]]"'}, "new.md": {"supersedes": '"[[old]]"'}}
+    notes = {path: note("the plan", **pointers[path]) for path in (said_by,)}
+    settings = make_vault(tmp_path / "v", {"old.md": "the plan", "new.md": "the plan"} | notes)
+    reindex(settings, FakeEmbedder())
+    assert record(settings, "old.md").superseded_by == record(settings, "new.md").id
+    assert record(settings, "new.md").superseded_by is None
+    (settings.vault / "new.md").unlink()
+    reindex(settings, FakeEmbedder())
+    written = "new" if said_by == "old.md" else None
+    assert record(settings, "old.md").superseded_by == written
+
+
 def test_a_pointer_to_nothing_leaves_the_note_a_head_until_its_target_appears(
     tmp_path: Path,
 ) -> None:

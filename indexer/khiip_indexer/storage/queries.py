@@ -19,7 +19,10 @@ _STORED = tuple(
     for field in fields(CaptureRecord)
     if field.name not in _COUNTED
 )
-_SELECT = ", ".join(f"c.{name}" for name in (*_STORED, *_FINGERPRINT))
+# The next version that was found wins over what is written, and also stands where only that
+# version says what it replaces; a pointer that leads nowhere stays as it was written.
+_READ_AS = {"superseded_by": "COALESCE(c.next_id, c.superseded_by)"}
+_SELECT = ", ".join(_READ_AS.get(name, f"c.{name}") for name in (*_STORED, *_FINGERPRINT))
 
 # A text that failed this often is not tried again until its note is read again on request.
 MAX_ATTEMPTS = 3
