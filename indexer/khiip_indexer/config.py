@@ -139,9 +139,10 @@ def reread_embedder(settings: Settings) -> Settings:
 def _with_embedder(settings: Settings, table: Mapping[str, object]) -> Settings:
     """What was chosen by a command counts before what the config says."""
     known = remembered.load(settings.homes.config, settings.vault)
-    named = read_choices(table.get("embedders", {}))
+    file = str(settings.homes.config / CONFIG_FILE)
+    named = read_choices(table.get("embedders", {}), file)
     if "embedder" in table:
-        named["config"] = read_choice("config", table["embedder"])
+        named["config"] = read_choice("config", table["embedder"], file)
     before = {choice.name: choice for choice in known.known.values()}
     chosen = named.get(known.use or "config") or before.get(known.use or "")
     return replace(

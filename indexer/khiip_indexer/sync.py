@@ -142,7 +142,8 @@ class Syncer:
 
         self._balked = True  # until it went well: an edit alone is no reason to try again
         wanted = self._lineup.wanted
-        backfill = Backfill(self._index, wanted, self._between_batches, self._clock)
+        between, halted = self._between_batches, self._stop.is_set
+        backfill = Backfill(self._index, wanted, between, self._clock, halted)
         if backfill.run(lambda phase, done, total: progress(Progress(phase, done, total))):
             self._embedder = wanted
             self._lineup.chose(wanted.identity)

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 from support import word_vector
 
 DIMENSION = 24
+KEY = "sk-a-very-secret-key"
 Act = Callable[["Call"], "Reply"]
 
 
@@ -31,13 +32,17 @@ class Call:
 
 @dataclass
 class Reply:
-    """One answer; `drip` sends it a byte at a time, each after so many seconds."""
+    """One answer; `drip` sends it a byte at a time, each after so many seconds.
+
+    `cut` breaks the connection inside of the body: of a promised length, or of a chunk.
+    """
 
     status: int = 200
     body: object = None
     headers: dict[str, str] = field(default_factory=dict)
     drip: float = 0.0
     raw: bytes | None = None
+    cut: Literal["", "length", "chunk"] = ""
 
 
 @dataclass
@@ -75,6 +80,12 @@ def well(call: Call) -> Reply:
     return Reply(404, {"error": "no such page"})
 
 
+def status(code: int, **headers: str) -> Act:
+    """An answer of nothing but a status, and a body that repeats the key."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda _: Reply(code, {"error": f"about {KEY}"}, named)
+
+
 @contextmanager
 def server() -> Iterator[Server]:
     """A server on a port that the system picks."""
@@ -89,11 +100,20 @@ def server() -> Iterator[Server]:
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
+                self._send_size(len(body), reply.cut)
                 self._send(body, reply.drip)
             except OSError:
                 return  # the other side has had enough
+
+        def _send_size(self, size: int, cut: str) -> None:
+            promised = size + 100 if cut else size
+            if cut == "chunk":
+                self.send_header("Transfer-Encoding", "chunked")
+            else:
+                self.send_header("Content-Length", str(promised))
+            self.end_headers()
+            if cut == "chunk":
+                self.wfile.write(f"{promised:x}\r\n".encode())
 
         def _send(self, body: bytes, drip: float) -> None:
             if not drip:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,57 +11,18 @@ import numpy as np
 import pytest
 
 from embedders.lineups import lineup, run
-from embedders.servers import DIMENSION, Call, Reply, Server, rows, server, well
+from embedders.opening import Sleeps, opened
+from embedders.servers import DIMENSION, KEY, Call, Reply, Server, rows, server, status, well
 from equality import assert_equals_fresh
 from indexing import reindex
 from khiip_indexer.embedding.choice import EmbedderChoice, read_choice
-from khiip_indexer.embedding.factory import packaged_spans
 from khiip_indexer.embedding.lineup import Answering
-from khiip_indexer.embedding.served import Served, World, open_served
+from khiip_indexer.embedding.served import Served
 from khiip_indexer.errors import ModelError, UsageError
 from khiip_indexer.index import VaultIndex
 from khiip_sidecar.recall import RecallService
 from khiip_sidecar.results import RecallRequest
 from support import FakeEmbedder, make_vault, word_vector
-
-KEY = "sk-a-very-secret-key"
-
-
-@pytest.fixture
-def there() -> Iterator[Server]:
-    with server() as running:
-        yield running
-
-
-@pytest.fixture(params=["ollama", "openai"])
-def choice(request: pytest.FixtureRequest, there: Server) -> EmbedderChoice:
-    kind = request.param
-    url = there.url if kind == "ollama" else f"{there.url}/v1"
-    table = {"kind": kind, "url": url, "model": "tiny", "dimension": DIMENSION, "batch": 4}
-    return read_choice("mine", table)
-
-
-class Sleeps:
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-        self.time = 100.0
-
-    def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
-        self.time += seconds
-
-    def clock(self) -> float:
-        return self.time
-
-
-def opened(choice: EmbedderChoice, sleeps: Sleeps, *, agreed: bool = True) -> Served:
-    world = World(sleep=sleeps, clock=sleeps.clock, key=lambda c: KEY if c.key_env else None)
-    return open_served(choice, packaged_spans, agreed=agreed, world=world)
-
-
-def status(code: int, **headers: str) -> Any:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda _: Reply(code, {"error": f"about {KEY}"}, named)
 
 
 def test_vectors_come_in_the_order_of_the_texts_and_are_of_length_one(
@@ -125,7 +85,7 @@ def test_who_asks_for_an_hour_is_left_until_the_next_run(
 def test_who_never_recovers_is_given_up_after_five_attempts(
     choice: EmbedderChoice, there: Server
 ) -> None:
-    there.always = status(503)
+    there.always = status(502)
     sleeps = Sleeps()
     with pytest.raises(ModelError) as caught:
         opened(choice, sleeps).embed(["x"])
@@ -350,9 +310,11 @@ def test_the_key_is_sent_and_is_in_no_error_and_no_log(
 def test_a_redirection_is_not_followed(choice: EmbedderChoice, there: Server) -> None:
     with server() as elsewhere:
         there.always = status(307, Location=f"{elsewhere.url}/api/embed")
-        with pytest.raises(RuntimeError):
+        with pytest.raises(ModelError) as caught:
             opened(replace(choice, key_env="K"), Sleeps()).embed(["x"])
-        assert elsewhere.calls == []
+        assert (len(there.calls), elsewhere.calls) == (1, [])
+        assert elsewhere.url in caught.value.sentence
+        assert "not followed" in caught.value.sentence
 
 
 def test_without_a_dimension_it_can_be_tried_and_not_be_used(

@@ -27,11 +27,12 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: status, the Retry-After header, the body."""
+    """What came back: status, the Retry-After header, the body, the Location header."""
 
     status: int
     retry_after: str | None
     body: bytes
+    location: str | None = None
 
 
 Post = Callable[[str, Mapping[str, str], object, float], Answer]
@@ -51,10 +52,12 @@ def post(url: str, headers: Mapping[str, str], body: object, seconds: float) -> 
         every = {"Content-Type": "application/json", "Accept": "application/json", **headers}
         connection.request("POST", parts.path or "/", sent, every)
         response = connection.getresponse()
-        return Answer(response.status, response.getheader("Retry-After"), _read(response))
-    except TimeoutError as error:
-        raise Unreachable(f"no answer within {seconds:g} s") from error
-    except (OSError, http.client.HTTPException) as error:
+        header = response.getheader
+        body = _read(response)
+        return Answer(response.status, header("Retry-After"), body, header("Location"))
+    except (OSError, http.client.HTTPException, UnicodeError) as error:
+        if isinstance(error, TimeoutError) or watchdog.finished.is_set():
+            raise Unreachable(f"no answer within {seconds:g} s") from error
         raise Unreachable(f"the connection failed ({type(error).__name__})") from error
     finally:
         watchdog.cancel()
@@ -68,6 +71,8 @@ def _read(response: http.client.HTTPResponse) -> bytes:
         size += len(piece)
         if size > MOST_BYTES:
             raise http.client.HTTPException("the answer is too long")
+    if response.length:  # reading by pieces takes an early end for the end
+        raise http.client.IncompleteRead(b"", response.length)
     return b"".join(pieces)
 
 

@@ -18,16 +18,32 @@ def key_of(choice: EmbedderChoice) -> str | None:
     if not (choice.key_env or choice.keyring):
         return None
     found = secret(choice.key_env) or (_from_keyring(choice) if choice.keyring else None)
-    if not found:
-        where = f"${choice.key_env}" if choice.key_env else f"the keyring, under {choice.keyring}"
+    if not (found and found.strip()):
+        raise _missing(choice)
+    if not found.strip().isascii() or not found.strip().isprintable():
         raise ModelError(
-            f"The embedder {choice.name} has no key: it is looked for in {where}.",
-            hint=f"Set it, or run keyring set {choice.keyring or 'SERVICE'} {choice.name}.",
+            f"What is kept as the key of the embedder {choice.name} has signs that no key has.",
+            hint="Was more copied than the key?",
             code="no_key",
         )
-    if not found.isascii() or not found.isprintable():
-        raise ModelError(f"The key of the embedder {choice.name} is none.", code="no_key")
     return found.strip()
+
+
+def _missing(choice: EmbedderChoice) -> ModelError:
+    """Names each place that was looked at, and how to put a key there."""
+    places, ways = [], []
+    if choice.key_env:
+        places.append(f"${choice.key_env}")
+        ways.append(f"set {choice.key_env}")
+    if choice.keyring:
+        places.append(f"the keyring, under {choice.keyring}")
+        ways.append(f"run keyring set {choice.keyring} {choice.name}")
+    way = " or ".join(ways)
+    return ModelError(
+        f"The embedder {choice.name} has no key: it is looked for in {' and '.join(places)}.",
+        hint=f"{way[0].upper()}{way[1:]}.",
+        code="no_key",
+    )
 
 
 def _from_keyring(choice: EmbedderChoice) -> str | None:

@@ -29,6 +29,32 @@ class Asking(Protocol):
         ...
 
 
+@runtime_checkable
+class Patient(Protocol):
+    """An embedder that waits for somebody else's program."""
+
+    def embed_until(self, texts: Sequence[str], stopped: Callable[[], bool] | None) -> Vectors:
+        """Embed passages as `embed` does; raises Stopped instead of waiting once `stopped`."""
+        ...
+
+    def prove(self, stopped: Callable[[], bool] | None) -> None:
+        """ModelError where not even a harmless text is taken: no text is to blame then."""
+        ...
+
+
+class Stopped(Exception):
+    """The run was to end while a server was waited for."""
+
+
+def passage_vectors(
+    embedder: Embedder, texts: Sequence[str], stopped: Callable[[], bool]
+) -> Vectors:
+    """The vectors of passages; raises Stopped where the run was to end before they came."""
+    if isinstance(embedder, Patient):
+        return embedder.embed_until(texts, stopped)
+    return embedder.embed(texts)
+
+
 def query_vector(embedder: Embedder, text: str) -> Vectors:
     """The vector of a question, by whatever way this embedder has for it."""
     if isinstance(embedder, Asking):

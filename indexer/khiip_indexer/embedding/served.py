@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from khiip_indexer.embedding import exchange, speech
+from khiip_indexer.embedding import exchange, refusals, speech
 from khiip_indexer.embedding.choice import EmbedderChoice
 from khiip_indexer.embedding.exchange import Answer, Post, Unreachable
 from khiip_indexer.embedding.keys import key_of
-from khiip_indexer.errors import ModelError, UsageError
+from khiip_indexer.embedding.lineup import Stopped
+from khiip_indexer.errors import UsageError
 from khiip_indexer.types import ModelIdentity, Spans
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ _log = logging.getLogger(__name__)
 USUAL_WINDOW = 256
 _ATTEMPTS = 5
 _ATTEMPTS_AT_A_FAULT = 2  # 500 is often about the text: then it is soon tried alone
-_MOST_PATIENCE = 120.0  # seconds that a server may ask to be left alone for, in the midst of a run
+# Seconds in all that one request waits for a server that says it will be there: one that loads a
+# model, or that tells when to come back.
+_MOST_PATIENCE = 180.0
 _REST = 10.0  # seconds in which a server that did not answer is not asked by searches again
-# So many refused texts in a row, and none taken: it is not the texts.
-_MOST_REFUSED = 16
+_LOOK = 0.2  # seconds between two looks whether the run is to end
+HARMLESS = "The tide comes in twice a day."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,6 @@ class Served:
         self._agreed = agreed
         self._world = world
         self._down_until = 0.0
-        self._refused = 0
 
     @property
     def identity(self) -> ModelIdentity:
@@ -100,6 +102,10 @@ class Served:
         Waits and asks again where that may help. ModelError when the server cannot be used, and
         RuntimeError when it fails on the texts.
         """
+        return self.embed_until(texts, None)
+
+    def embed_until(self, texts: Sequence[str], stopped: Callable[[], bool] | None) -> Vectors:
+        """The same, and no longer waited for once `stopped`: then raises Stopped."""
         import numpy as np
 
         if not texts:
@@ -107,105 +113,88 @@ class Served:
         prefix = self._prefixes()[1]
         rows: list[Vectors] = []
         for start in range(0, len(texts), self.batch):
-            rows += self._patiently([prefix + t for t in texts[start : start + self.batch]])
+            some = [prefix + text for text in texts[start : start + self.batch]]
+            rows += self._patiently(some, stopped)
         return np.stack(rows)
+
+    def prove(self, stopped: Callable[[], bool] | None = None) -> None:
+        """Ask for a sentence that is no note's; ModelError when that is refused as well."""
+        try:
+            self.embed_until([HARMLESS], stopped)
+        except RuntimeError as error:
+            raise refusals.failed(self.choice, str(error)) from error
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question, in one attempt and within the deadline for questions."""
         seconds, clock = self.choice.query_timeout, self._world.clock
         if clock() < self._down_until:
-            raise self._unreachable("it did not answer just now")
+            raise refusals.unreachable(self.choice, "it did not answer just now")
         asked = [self._prefixes()[0] + text]
         try:
             answer = exchange.within(seconds, lambda: self._post(asked, seconds))
         except Unreachable as error:
             self._down_until = clock() + _REST
-            raise self._unreachable(str(error)) from error
+            raise refusals.unreachable(self.choice, str(error)) from error
         if answer.status in speech.PASSING:
-            raise self._unreachable(f"it answered {answer.status}")
-        return self._rows(answer, 1)[0]
+            raise refusals.unreachable(self.choice, refusals.passing(answer))
+        return self._rows(answer, asked)[0]
 
     def spans(self, text: str) -> Spans:
         """Word pieces as the shipped vocabulary has them."""
         return self._spans(text)
 
-    def _patiently(self, texts: Sequence[str]) -> list[Vectors]:
-        attempt = 0
+    def _patiently(self, texts: Sequence[str], stopped: Callable[[], bool] | None) -> list[Vectors]:
+        """Ask until it answers: five times, or for some minutes where it says that it will."""
+        attempt, waited = 0, 0.0
         while True:
-            try:
-                answer = self._post(texts, self.choice.timeout)
-            except Unreachable as error:
-                fault, wait = str(error), speech.pause(attempt, None)
-            else:
-                if answer.status not in speech.PASSING:
-                    return self._rows(answer, len(texts))
-                fault, wait = (
-                    f"it answered {answer.status}",
-                    speech.pause(attempt, answer.retry_after),
-                )
-                if answer.status == 500 and attempt + 1 >= _ATTEMPTS_AT_A_FAULT:
-                    raise self._text_refused(f"the server failed ({answer.status})")
+            answer, fault = self._tried(texts)
+            if answer is not None and answer.status not in speech.PASSING:
+                return self._rows(answer, texts)
             attempt += 1
-            if attempt >= _ATTEMPTS or wait > _MOST_PATIENCE:
-                raise self._unreachable(fault)
+            if answer and answer.status == 500 and attempt >= _ATTEMPTS_AT_A_FAULT:
+                raise RuntimeError("the server failed (500)")
+            wait = speech.pause(attempt - 1, answer.retry_after if answer else None)
+            # 503 is what a server says that still loads its model.
+            promised = answer is not None and (answer.status == 503 or answer.retry_after)
+            if waited + wait > _MOST_PATIENCE or (attempt >= _ATTEMPTS and not promised):
+                raise refusals.unreachable(self.choice, fault)
             _log.info("%s: %s; once more in %.1f s", self.choice.host, fault, wait)
-            self._world.sleep(wait)
+            self._rest(wait, stopped)
+            waited += wait
+
+    def _tried(self, texts: Sequence[str]) -> tuple[Answer | None, str]:
+        """What came back, and what is wrong with it where it may be another in a moment."""
+        try:
+            answer = self._post(texts, self.choice.timeout)
+        except Unreachable as error:
+            return None, str(error)
+        return answer, refusals.passing(answer)
+
+    def _rest(self, seconds: float, stopped: Callable[[], bool] | None) -> None:
+        if stopped is None:
+            self._world.sleep(seconds)
+            return
+        until = self._world.clock() + seconds
+        while (left := until - self._world.clock()) > 0:
+            if stopped():
+                raise Stopped
+            self._world.sleep(min(_LOOK, left))
 
     def _post(self, texts: Sequence[str], seconds: float) -> Answer:
         if not self._agreed:
-            raise self._not_agreed()
-        url, body = speech.question(self.choice, texts)
+            raise refusals.not_agreed(self.choice)
         key = self._world.key(self.choice)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return self._world.post(url, headers, body, seconds)
+        body = speech.question(self.choice, texts)
+        return self._world.post(speech.address(self.choice), headers, body, seconds)
 
-    def _rows(self, answer: Answer, count: int) -> list[Vectors]:
-        """The vectors of an answer. Never quotes it: servers repeat keys and texts in errors."""
-        host, model, status = self.choice.host, self.choice.model, answer.status
-        if status in speech.REFUSED:
-            raise ModelError(
-                f"{host} refused the key of the embedder {self.choice.name} ({status}).",
-                hint="Is it the right one, and is the account in order?",
-                code="embedder_refused",
-            )
-        if status == 404:
-            raise ModelError(
-                f"{host} has no model {model}, or is no server of this kind.",
-                hint="Is the name right, and is the model still there?",
-                code="embedder_gone",
-            )
-        if status != 200:
-            raise self._text_refused(f"the server refused ({status})")
-        try:
-            rows = speech.rows_of(self.choice, answer.body, count)
-            vectors = [speech.unit(row, self.choice.dimension) for row in rows]
-        except RuntimeError as error:
-            raise self._text_refused(str(error)) from error
-        self._refused, self._down_until = 0, 0.0
+    def _rows(self, answer: Answer, texts: Sequence[str]) -> list[Vectors]:
+        """The vectors of an answer; RuntimeError where it may be the texts' fault."""
+        if fault := refusals.final(self.choice, answer, texts):
+            raise fault
+        if answer.status != 200:
+            raise RuntimeError(f"the server refused ({answer.status})")
+        rows = speech.rows_of(self.choice, answer.body, len(texts))
+        vectors = [speech.unit(row, self.choice.dimension) for row in rows]
+        self._down_until = 0.0
         return vectors
-
-    def _text_refused(self, fault: str) -> Exception:
-        self._refused += 1
-        if self._refused <= _MOST_REFUSED:
-            return RuntimeError(fault)
-        return ModelError(
-            f"{self.choice.host} took none of the last {self._refused} texts: {fault}.",
-            hint=f"khiipd embedder test {self.choice.name} may know more.",
-            code="embedder_failed",
-        )
-
-    def _unreachable(self, fault: str) -> ModelError:
-        return ModelError(
-            f"The embedder {self.choice.name} at {self.choice.host} cannot be asked: {fault}.",
-            hint="Is it running, and is there a network? What was embedded is kept.",
-            code="embedder_unreachable",
-        )
-
-    def _not_agreed(self) -> ModelError:
-        choice = self.choice
-        return ModelError(
-            f"The embedder {choice.name} would send the notes' texts to {choice.host}; "
-            "nothing was sent.",
-            hint=f"If that is what you want: khiipd embedder use {choice.name}.",
-            code="consent_needed",
-        )

@@ -17,7 +17,7 @@ from khiip_indexer.passages import fit
 from khiip_indexer.storage import coming
 from khiip_indexer.storage.queries import failed_notes
 from khiip_indexer.syncing import versions
-from khiip_indexer.syncing.embedding import EmbeddingPhase, Report, Tally
+from khiip_indexer.syncing.embedding import EmbeddingPhase, Place, Report, Tally
 from khiip_indexer.syncing.projection import Window, passages_of
 from khiip_indexer.types import Dates, NoteFile, Passage, Problem
 
@@ -37,7 +37,8 @@ _MOST_FAILED = 10
 class Backfill:
     """One run of it; may be stopped or killed at any step, and is gone on with by the next.
 
-    `stopped` is asked between batches, and may take in edits meanwhile.
+    `stopped` is asked between batches, and may take in edits meanwhile; `halted` only tells
+    whether the run is to end.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Backfill:
         embedder: Embedder,
         stopped: Callable[[], bool],
         clock: Callable[[], datetime],
+        halted: Callable[[], bool] = lambda: False,
     ) -> None:
         self._index = index
+        self._halted = halted
         self._database = index.database
         self._embedder = embedder
         self._identity = embedder.identity
@@ -128,8 +131,8 @@ class Backfill:
 
     def _embed(self, report: Report) -> bool:
         """Embed every text that has no vector yet; false when stopped."""
-        put = partial(coming.put_waiting, now=self._now())
-        phase = EmbeddingPhase(self._database, self._embedder, self._stopped, put, "coming")
+        place = Place("coming", partial(coming.put_waiting, now=self._now()))
+        phase = EmbeddingPhase(self._database, self._embedder, self._stopped, self._halted, place)
         phase.embed(report)
         self.tally.embedded += phase.tally.embedded
         self.tally.failed += phase.tally.failed

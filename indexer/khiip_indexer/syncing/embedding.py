@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from khiip_indexer.embedding.lineup import batch_of
+from khiip_indexer.embedding.lineup import Patient, Stopped, batch_of, passage_vectors
 from khiip_indexer.errors import KhiipError
 from khiip_indexer.records import Phase, SyncReport
 from khiip_indexer.storage.database import Database
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Report = Callable[[Phase, int, int], None]
+# So many refused texts in a row, and none taken: is it still the texts?
+_REFUSED_IN_A_ROW = 16
 Put = Callable[[sqlite3.Connection, str, Sequence[tuple[bytes, bytes]]], None]
 
 
@@ -48,23 +50,52 @@ class Tally:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The table that texts are taken from, and how their vectors are stored."""
+
+    table: Literal["passages", "coming"]
+    put: Put
+
+
+PASSAGES = Place("passages", put_vectors)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a batch came to so far: vectors by key, and reasons by the key of a failed text."""
+
+    done: list[tuple[bytes, bytes]] = field(default_factory=list)
+    failed: list[tuple[bytes, str]] = field(default_factory=list)
+
+
+def _never() -> bool:
+    return False
+
+
 class EmbeddingPhase:
-    """Embeds what has no vector yet; a text that fails is set aside, the rest goes on."""
+    """Embeds what has no vector yet; a text that fails is set aside, the rest goes on.
+
+    `stopped` is asked between batches and may take in edits meanwhile; `halted` only tells whether
+    the run is to end, and is asked while a server is waited for.
+    """
 
     def __init__(
         self,
         database: Database,
         embedder: Embedder,
         stopped: Callable[[], bool],
-        put: Put = put_vectors,
-        table: Literal["passages", "coming"] = "passages",
+        halted: Callable[[], bool] = _never,
+        place: Place = PASSAGES,
     ) -> None:
         self._database = database
         self._embedder = embedder
         self._model = embedder.identity.key
         self._stopped = stopped
-        self._put = put
-        self._table = table
+        self._halted = halted
+        self._refused = 0
+        self._put = place.put
+        self._table = place.table
         self._batch = batch_of(embedder)
         self.tally = Tally()
 
@@ -80,14 +111,18 @@ class EmbeddingPhase:
             self._embed(phase, self._pending(condition, paths), report)  # type: ignore[arg-type]
 
     def _pending(self, condition: str, paths: Collection[str] | None) -> list[tuple[int, bytes]]:
-        """(passage, key) of each text without a vector, those of the newest notes first."""
+        """(passage, key) of each text without a vector, those of the newest notes first.
+
+        What failed before comes last: it must not end a run before the others had their turn.
+        """
         rows = self._database.read().execute(
             f"SELECT p.passage, p.key FROM {self._table} p JOIN captures c ON c.row = p.row "  # noqa: S608
             "LEFT JOIN vectors v ON v.model = ?1 AND v.key = p.key "
             "LEFT JOIN failures f ON f.model = ?1 AND f.key = p.key "
             f"WHERE v.label IS NULL AND {condition} "
             f"{'' if paths is None else 'AND c.path IN (SELECT value FROM json_each(?3)) '}"
-            "AND COALESCE(f.attempts, 0) < ?2 ORDER BY c.modified_at DESC, p.row, p.ordinal",
+            "AND COALESCE(f.attempts, 0) < ?2 "
+            "ORDER BY COALESCE(f.attempts, 0), c.modified_at DESC, p.row, p.ordinal",
             (self._model, MAX_ATTEMPTS, *(() if paths is None else (json.dumps(list(paths)),))),
         )
         first: dict[bytes, int] = {}
@@ -105,35 +140,66 @@ class EmbeddingPhase:
 
     def _embed_batch(self, batch: Sequence[tuple[int, bytes]]) -> None:
         # An edit taken in between batches may have given a passage's number to another text.
-        found = _texts(self._database.read(), self._table, [passage for passage, _ in batch])
-        texts = (found.get(passage, (b"", "")) for passage, _ in batch)
+        stored = _texts(self._database.read(), self._table, [passage for passage, _ in batch])
+        texts = (stored.get(passage, (b"", "")) for passage, _ in batch)
         known = [pair for pair, (_, key) in zip(texts, batch, strict=True) if pair[0] == key]
-        done, failed = self._vectors(known)
-        with self._database.write() as connection:
-            self._put(connection, self._model, done)
-            for key, reason in failed:
-                put_failure(connection, self._model, key, reason)
-        self.tally.embedded += len(done)
-        self.tally.failed += len(failed)
-
-    def _vectors(
-        self, texts: Sequence[tuple[bytes, str]]
-    ) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, str]]]:
-        """Vectors by key; when a batch fails it is halved until the text at fault stands alone."""
-        if not texts:
-            return [], []
+        found = _Found()
         try:
-            vectors = self._embedder.embed([text for _, text in texts])
-        except KhiipError:
+            self._embed_texts(known, found)
+        except KhiipError as error:
+            self._keep(found, blameless=error.code == "embedder_failed")
+            raise
+        except Stopped:
+            pass  # what was made is kept, and the run ends with its next look
+        self._keep(found)
+
+    def _keep(self, found: _Found, *, blameless: bool = False) -> None:
+        """Store what a batch came to; failures too, so that a next run goes past them.
+
+        Where nobody knows whether a text was to blame, it keeps its last try.
+        """
+        with self._database.write() as connection:
+            self._put(connection, self._model, found.done)
+            for key, reason in found.failed:
+                if not (blameless and _attempts(connection, self._model, key) + 1 >= MAX_ATTEMPTS):
+                    put_failure(connection, self._model, key, reason)
+        self.tally.embedded += len(found.done)
+        self.tally.failed += len(found.failed)
+
+    def _embed_texts(self, texts: Sequence[tuple[bytes, str]], found: _Found) -> None:
+        """Add to `found`; a batch that fails is halved until the text at fault stands alone."""
+        if not texts:
+            return
+        try:
+            vectors = passage_vectors(self._embedder, [text for _, text in texts], self._halted)
+        except (KhiipError, Stopped):
             raise  # the model itself is missing or damaged: no text is to blame
         except Exception as error:  # noqa: BLE001 -- whatever a native library raises for a text
             if len(texts) == 1:
-                _log.warning("a text could not be embedded: %s", type(error).__name__)
-                return [], [(texts[0][0], f"{type(error).__name__}: {error}")]
+                self._set_aside(texts[0][0], error, found)
+                return
             middle = len(texts) // 2
-            left, right = self._vectors(texts[:middle]), self._vectors(texts[middle:])
-            return left[0] + right[0], left[1] + right[1]
-        return [(key, row.tobytes()) for (key, _), row in zip(texts, vectors, strict=True)], []
+            self._embed_texts(texts[:middle], found)
+            self._embed_texts(texts[middle:], found)
+            return
+        self._refused = 0
+        pairs = zip(texts, vectors, strict=True)
+        found.done.extend((key, row.tobytes()) for (key, _), row in pairs)
+
+    def _set_aside(self, key: bytes, error: Exception, found: _Found) -> None:
+        """A text that failed alone; the first in a row may mean that the server takes nothing."""
+        _log.warning("a text could not be embedded: %s", type(error).__name__)
+        found.failed.append((key, f"{type(error).__name__}: {error}"))
+        if self._refused % _REFUSED_IN_A_ROW == 0 and isinstance(self._embedder, Patient):
+            self._embedder.prove(self._halted)
+        self._refused += 1
+
+
+def _attempts(connection: sqlite3.Connection, model: str, key: bytes) -> int:
+    row = connection.execute(
+        "SELECT attempts FROM failures WHERE model = ? AND key = ?", (model, key)
+    ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _texts(

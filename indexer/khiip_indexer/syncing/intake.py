@@ -104,7 +104,7 @@ class Intake:
     ) -> Tally:
         from khiip_indexer.syncing.embedding import EmbeddingPhase
 
-        phase = EmbeddingPhase(self._database, self._embedder, self._between)
+        phase = EmbeddingPhase(self._database, self._embedder, self._between, halted=self._stopped)
         phase.run(report, paths=paths)
         return phase.tally
 
