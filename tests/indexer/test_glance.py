@@ -13,7 +13,7 @@ import pytest
 
 from indexing import reindex, write
 from khiip_indexer.config import Settings
-from khiip_indexer.disk import glance
+from khiip_indexer.disk import gitdates, glance
 from khiip_indexer.index import VaultIndex
 from khiip_sidecar.cli.entry import at_a_glance
 from support import FakeEmbedder, make_vault
@@ -160,3 +160,81 @@ def test_an_index_of_another_format_is_not_taken_for_done(settings: Settings) ->
     before, after = look(settings, formats.INDEX_FORMAT), look(settings, "another")
     assert before is not None
     assert before != after
+
+
+def git(folder: Path, *words: str) -> None:
+    settled = {
+        "user.name": "Ada",
+        "user.email": "ada@example.org",
+        "protocol.file.allow": "always",
+        "commit.gpgsign": "false",
+    }
+    options = [part for pair in settled.items() for part in ("-c", "=".join(pair))]
+    subprocess.run(["git", *options, "-C", str(folder), *words], check=True, capture_output=True)
+
+
+def plain_repository(top: Path) -> Path:
+    top.mkdir(parents=True)
+    git(top, "init", "-q", "-b", "main")
+    (top / "a.md").write_text("alpha")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "first")
+    return top
+
+
+def linked_work_tree(tmp_path: Path) -> Path:
+    git(plain_repository(tmp_path / "main"), "worktree", "add", "-q", "-b", "side", "../linked")
+    return tmp_path / "linked"
+
+
+def submodule(tmp_path: Path) -> Path:
+    plain_repository(tmp_path / "part")
+    whole = plain_repository(tmp_path / "whole")
+    git(whole, "submodule", "add", "-q", str(tmp_path / "part"), "notes")
+    return whole / "notes"
+
+
+def kept_elsewhere(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    git(tmp_path / "notes", "init", "-q", "--separate-git-dir", str(tmp_path / "its git"))
+    (tmp_path / "notes" / "a.md").write_text("alpha")
+    git(tmp_path / "notes", "add", "-A")
+    git(tmp_path / "notes", "commit", "-qm", "first")
+    return tmp_path / "notes"
+
+
+REPOSITORIES: dict[str, Callable[[Path], Path]] = {
+    "plain": lambda tmp_path: plain_repository(tmp_path / "notes"),
+    "a linked work tree": linked_work_tree,
+    "a submodule": submodule,
+    "kept elsewhere": kept_elsewhere,
+}
+
+
+@pytest.mark.parametrize("branches", ["loose", "packed"])
+@pytest.mark.parametrize("reflog", ["true", "false"])
+@pytest.mark.parametrize("make", REPOSITORIES.values(), ids=REPOSITORIES.keys())
+def test_a_commit_alone_is_noticed_wherever_the_repository_is(
+    tmp_path: Path, make: Callable[[Path], Path], reflog: str, branches: str
+) -> None:
+    """No note changes: what is known of it from git does."""
+    vault = make(tmp_path)
+    git(vault, "config", "core.logAllRefUpdates", reflog)
+    if branches == "packed":
+        git(vault, "pack-refs", "--all")
+    (tmp_path / "state").mkdir()
+    words = (str(vault), str(tmp_path / "state"), str(tmp_path / "config"), "1")
+    before = glance.look(*words)
+    assert before is not None
+    assert glance.look(*words) == before
+    git(vault, "commit", "-q", "--allow-empty", "-m", "second")
+    assert glance.look(*words) != before
+    assert gitdates.stamp(vault) == gitdates.stamp(vault)
+
+
+@pytest.mark.parametrize("said", [b"", b"gitdir: ../not there", b"gitdir: a\0b", b"\xff" * 9000])
+def test_a_git_file_that_leads_nowhere_is_no_reason_to_fail(tmp_path: Path, said: bytes) -> None:
+    (tmp_path / ".git").write_bytes(said)
+    (tmp_path / "state").mkdir()
+    words = (str(tmp_path), str(tmp_path / "state"), str(tmp_path / "config"), "1")
+    assert glance.look(*words) == glance.look(*words)

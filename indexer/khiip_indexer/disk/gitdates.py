@@ -6,13 +6,10 @@ from collections.abc import Collection, Iterable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from khiip_indexer.disk import git
+from khiip_indexer.disk import git, git_place
 from khiip_indexer.disk.git import GitUnavailable
 from khiip_indexer.disk.path_text import decode_path
 from khiip_indexer.storage.lineage import Commit
-
-# Files of a repository that change when its history does, beside the current branch's own.
-_MOVING = ("logs/HEAD", "packed-refs", "shallow", "reftable/tables.list")
 
 
 class NoHistory(GitUnavailable):
@@ -37,26 +34,13 @@ def stamp(vault: Path) -> tuple[object, ...] | None:
 
     None where there is no repository.
     """
-    place = next((f / ".git" for f in (vault, *vault.parents) if (f / ".git").exists()), None)
-    if place is None:
-        return None
     try:
-        if place.is_file():  # a worktree or a submodule: the file says where the rest is
-            said = place.read_text("utf-8", "surrogateescape").partition(": ")[2].strip()
-            place = place.parent / said
-        head = (place / "HEAD").read_text("utf-8", "replace")
-        reference = place / (head.partition(": ")[2].strip() or "HEAD")
-    except (OSError, ValueError):
-        return (object(),)  # unlike every other: whoever asks must look properly
-    return (head, *(_changed(path) for path in (reference, *(place / name for name in _MOVING))))
-
-
-def _changed(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = path.stat()
+        found = git_place.marks(str(vault))
     except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+        found = ("", "")
+    if found is not None and not found[1]:  # no HEAD to be read
+        return (object(),)  # unlike every other: whoever asks must look properly
+    return found
 
 
 def repository(vault: Path) -> Repository:

@@ -11,8 +11,11 @@ import marshal
 import os
 import time
 
+from khiip_indexer.disk import git_place
+from khiip_indexer.disk.git_place import stamp as _stamp
+
 SEEN_FILE = "seen"
-_FORMAT = 2
+_FORMAT = 3
 # Files whose change may change which notes are indexed, or how.
 _RULES = (".obsidian/app.json", ".khiipignore")
 _INDEX_FILES = ("cache.sqlite", "manifest.json", ".hnsw")
@@ -35,13 +38,14 @@ def look(vault: str, state: str, config: str, made_by: str) -> Look | None:
             prefix, folder = folders.pop()
             if not _read_folder(prefix, folder, files, folders):
                 return None
+        git = git_place.marks(vault)
         rules = (_stamp(config), *(_stamp(f"{vault}/{name}") for name in _RULES))
         index = _index(state)
     except OSError:
         return None
     # A folder is listed in whatever order the system likes; for one that nobody touched it is
     # the same order, and where it is not, a proper look costs little.
-    return (_FORMAT, made_by, vault, _git_head(vault), rules, index, files)
+    return (_FORMAT, made_by, vault, git, rules, index, files)
 
 
 def _read_folder(
@@ -82,28 +86,6 @@ def _index(state: str) -> tuple[object, ...]:
     """The index's own files, so that one that was damaged or deleted is looked into."""
     names = [name for name in os.listdir(state) if name.endswith(_INDEX_FILES)]  # noqa: PTH208
     return tuple((name, _stamp(f"{state}/{name}")) for name in sorted(names))
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 -- pathlib would cost more than all the rest
-    except FileNotFoundError:
-        return None
-    return (status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-def _git_head(vault: str) -> object:
-    """What says that commits were made or taken: the reflog's stamp, above or at the vault."""
-    folder = vault
-    while True:
-        git = os.path.join(folder, ".git")  # noqa: PTH118
-        if os.path.exists(git):  # noqa: PTH110
-            logs = _stamp(os.path.join(git, "logs", "HEAD"))  # noqa: PTH118
-            return (logs, _stamp(os.path.join(git, "HEAD")))  # noqa: PTH118
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            return None
-        folder = parent
 
 
 def remember(state: str, before: Look | None, after: Look | None, code: int, said: str) -> None:
