@@ -102,7 +102,7 @@ class Lookup:
         Captures lie far apart, and looking at all costs more than finding them: where most of
         them fit, a few are enough.
         """
-        few = 2 * most
+        few = most + most // 4
         fit = self._fit(rows[:few])
         if len(fit) < most:
             fit |= self._fit(rows[few:])
