@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from khiip_indexer.disk.ignore import IgnoreRules, rules_stamp
 from khiip_indexer.disk.looks import SUFFIX
+from khiip_indexer.disk.path_text import folders_above
 from khiip_indexer.disk.patience import GaveUp, Patience
 from khiip_indexer.disk.walk import LOOK_SECONDS, Walk, fingerprint_of, is_offline, no_answer
 from khiip_indexer.errors import NotFound, PathOutsideVault, ReservedFolder, UsageError, VaultError
@@ -45,6 +46,7 @@ class Vault:
         self._patience = Patience()
         self._looking = Patience()
         self._unseen: tuple[Problem, ...] = ()
+        self._silent: frozenset[str] = frozenset()
         self._begin(self._read_rules())
 
     @property
@@ -67,13 +69,14 @@ class Vault:
         return [each.path for each in self._unseen if each.code.startswith("folder_")]
 
     @property
-    def silent(self) -> list[str]:
+    def silent(self) -> frozenset[str]:
         """Notes, folders and links that it waited for in vain."""
-        return [each.path for each in self._unseen if each.code.endswith("_timeout")]
+        return self._silent
 
     def is_silent_at(self, path: str) -> bool:
         """Whether it waited in vain for this note or a folder that it is in."""
-        return any(f"{path}/".startswith(f"{each}/") for each in self.silent)
+        silent = self._silent
+        return bool(silent) and not silent.isdisjoint((path, *folders_above(path)))
 
     @property
     def offline(self) -> set[str]:
@@ -94,6 +97,8 @@ class Vault:
         if under is None:
             yield from self._walk.notes()
             self._unseen = tuple(self._walk.problems)
+            timeouts = (each for each in self._unseen if each.code.endswith("_timeout"))
+            self._silent = frozenset(each.path for each in timeouts)
             return
         if not self._answer(self.root.is_dir):
             raise VaultError(f"The vault {self.root} cannot be opened: it is not there.")

@@ -21,6 +21,8 @@ from khiip_indexer.errors import DeletionBrake, VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.sync import Syncer
+from khiip_indexer.syncing.work import Scan
+from khiip_indexer.types import Problem
 from khiip_indexer.vault import Vault
 from support import FakeEmbedder, make_vault
 
@@ -405,3 +407,11 @@ def test_a_file_that_could_not_be_indexed_and_went_away_is_no_problem_any_more(
         assert house.run("locked.md").with_problems == 1
     (house.settings.vault / "locked.md").unlink()
     assert house.run("locked.md").with_problems == 0
+
+
+def test_many_notes_that_cannot_be_looked_at_are_told_from_gone_ones_in_one_go() -> None:
+    paths = [f"closed/{number}.md" for number in range(20_000)]
+    problems = tuple(Problem(path, "note_unreadable", "no") for path in paths)
+    scan = Scan({}, (*problems, Problem("f", "folder_timeout", "no")), frozenset({"c.md"}), 0)
+    asked = [*paths, "f/g/h.md", "c.md", "fg.md", "closed/x.md", "closed/1.md/y.md"]
+    assert scan.gone(asked) == ("fg.md", "closed/x.md")

@@ -230,13 +230,13 @@ class TestScan:
         silent.at("cloud")
         assert notes(vault) == ["c.md", "zoo/d.md"]
         assert [(p.path, p.code) for p in vault.problems] == [("cloud", "folder_timeout")]
-        assert (vault.unlisted, vault.silent) == (["cloud"], ["cloud"])
+        assert (vault.unlisted, vault.silent) == (["cloud"], frozenset({"cloud"}))
         assert list(vault.folders()) == ["", "zoo"]
         assert notes(vault) == ["c.md", "zoo/d.md"]
         assert silent.entered == 1
         silent.over(vault)
         assert len(notes(vault)) == 4
-        assert (vault.problems, vault.unlisted, vault.silent) == ([], [], [])
+        assert (vault.problems, vault.unlisted, vault.silent) == ([], [], frozenset())
 
     def test_the_vault_itself_that_hangs_is_an_error(self, root: Path, silent: Silent) -> None:
         write(root, "a.md")

@@ -379,12 +379,13 @@ def test_a_drive_that_did_not_answer_is_looked_at_again_soon_and_watched_once_it
 ) -> None:
     vault = stage.watcher._vault
     monkeypatch.setattr(vault, "_unseen", (Problem("folder", "folder_timeout", "silent"),))
+    monkeypatch.setattr(vault, "_silent", frozenset({"folder"}))
     stage.reconciled()
     assert stage.observer.added == []
     stage.pass_time(POLL_SECONDS + 1)
     assert stage.take() == [WHOLE]
     assert stage.observer.added == ["folder"]
-    monkeypatch.setattr(vault, "_unseen", ())
+    monkeypatch.undo()
     stage.reconciled()
     stage.pass_time(RECONCILE_SECONDS - 10)
     assert stage.take() == []

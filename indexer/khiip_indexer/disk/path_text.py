@@ -7,6 +7,7 @@ two hexadecimal digits: readable, and the same on every machine.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile("\ufffd(?:u(D[89A-F][0-9A-F]{2})|([89A-F][0-9A-F]))")
@@ -24,6 +25,14 @@ def decode_path(path: str) -> str:
     if path.isascii() or "\ufffd" not in path:
         return path
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16) if m[1] else 0xDC00 + int(m[2], 16)), path)
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a vault-relative path is in, the nearest first, without the vault itself."""
+    end = path.rfind("/")
+    while end != -1:
+        yield path[:end]
+        end = path.rfind("/", 0, end)
 
 
 def _escape(match: re.Match[str]) -> str:

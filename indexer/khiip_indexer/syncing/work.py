@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from khiip_indexer.disk.note_hash import content_hash
+from khiip_indexer.disk.path_text import folders_above
 from khiip_indexer.errors import DeletionBrake, NotFound, VaultError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import SyncReport
@@ -38,13 +39,12 @@ class Scan:
             path == named or path.startswith(f"{named}/") for named in self.under
         )
 
-    def hides(self, path: str) -> bool:
-        """Whether a note that was not seen may still be there: evicted, or it or a folder of it
-        could not be looked at.
+    def gone(self, missing: Iterable[str]) -> tuple[str, ...]:
+        """Of notes that were not seen, those that are gone: not in a cloud, and neither they nor
+        a folder of theirs kept from being looked at.
         """
-        return path in self.offline or any(
-            f"{path}/".startswith(f"{problem.path}/") for problem in self.problems
-        )
+        unseen = {problem.path for problem in self.problems} | self.offline
+        return tuple(p for p in missing if unseen.isdisjoint((p, *folders_above(p))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def plan_work(index: VaultIndex, paths: Collection[str] | None = None) -> Work:
         return plan_work(index)
     known = {path: fingerprint for path, (fingerprint, _) in stored.items()}
     compared = plan.compare(scan.files, known, int(index.meta("indexed_at_ns") or 0))
-    missing = tuple(path for path in compared.missing if not scan.hides(path))
+    missing = scan.gone(compared.missing)
     hashes = _content_hashes(index.vault, compared.suspects, known.keys(), bool(missing))
     contents = {path: content for path, (_, content) in stored.items()}
     changes = plan.resolve(hashes, contents, missing)
@@ -134,14 +134,7 @@ def outermost(paths: Collection[str] | None) -> tuple[str, ...] | None:
     if paths is None or "" in paths:
         return None
     named = set(paths)
-    return tuple(sorted(path for path in named if named.isdisjoint(_above(path))))
-
-
-def _above(path: str) -> Iterator[str]:
-    end = path.rfind("/")
-    while end != -1:
-        yield path[:end]
-        end = path.rfind("/", 0, end)
+    return tuple(sorted(path for path in named if named.isdisjoint(folders_above(path))))
 
 
 def _scan(vault: Vault, under: tuple[str, ...] | None) -> Scan:
