@@ -142,6 +142,15 @@ class Vault:
             return "not a note: its name does not end in .md"
         return self._walk.symlink_reason(self.disk_path(path))
 
+    def left_out(self, path: str) -> str | None:
+        """Why a vault-relative path is no note now: a rule, or what is there; None for a note."""
+        found = self.excluded_by(path) or self._walk.why_no_note(path)
+        if found is None and self._follow and self._walk.leaves(path):
+            # Of several links to one folder outside the vault, one is followed.
+            seen = any(each == path for each, _ in self.scan())
+            found = None if seen else "its folder is reached over another symlink"
+        return found
+
     def excluded_folder_by(self, path: str) -> str | None:
         """The rule that keeps a folder and all that is in it out; None when it may hold notes."""
         if not path:

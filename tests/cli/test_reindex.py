@@ -116,6 +116,16 @@ def test_explain_names_the_rule(cli: Khiipd, path: str, said: str) -> None:
         assert said in result.stdout
 
 
+def test_explain_says_what_is_no_note_whatever_its_name_says(cli: Khiipd) -> None:
+    vault = cli.settings.vault
+    (vault / "link.md").symlink_to(vault / "nothing")
+    (vault / "also.md").symlink_to(vault / "Bread.md")
+    said = cli.ok("reindex", "--explain", "link.md").stdout
+    assert said == "link.md: left out: a symlink to nothing\n"
+    said = cli.ok("reindex", "--explain", "also.md").stdout
+    assert said == "also.md: left out: reached over a symlink; the note counts as Bread.md\n"
+
+
 def test_explaining_a_path_without_a_file_says_so(cli: Khiipd) -> None:
     said = cli.ok("reindex", "--explain", "Notes/Nowhere.md").stdout
     assert said == "Notes/Nowhere.md: no rule leaves it out; it is not there now\n"

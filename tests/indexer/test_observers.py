@@ -252,6 +252,9 @@ def test_a_symlink_inside_the_vault_is_heard_by_every_path(folders: Ears) -> Non
     folders.wait_for("link")
     assert dict(folders.heard)["link"]
     folders.observer.add("link")
+    assert "link" not in watched(folders)  # its notes are at their own place
+    (folders.root / ".khiipignore").write_text("/gone\n")
+    folders.observer.add("link")
     write_note(folders.root, "gone/d.md", "another text\n")
     folders.wait_for("gone/d.md", "link/d.md")
 

@@ -264,8 +264,8 @@ class TestScan:
     def test_a_link_to_a_place_that_hangs_is_one_problem(
         self, root: Path, tmp_path: Path, silent: Silent
     ) -> None:
-        write(root, "a.md", "real/b.md")
-        (root / "link.md").symlink_to(root / "real/b.md")
+        write(root, "a.md", "real/b.md", "real/b.text")
+        (root / "link.md").symlink_to(root / "real/b.text")
         (root / "gone").symlink_to(tmp_path / "gone")
         vault = Vault(root)
         assert notes(vault) == ["a.md", "link.md", "real/b.md"]
@@ -438,11 +438,64 @@ class TestSymlinks:
         assert notes(opted_in) == ["a.md", "b.md", "link/deep/more.md", "link/secret.md"]
         assert opted_in.read("link/secret.md") == (b"x", False)
 
-    def test_symlinks_inside_the_vault_are_followed(self, root: Path) -> None:
-        write(root, "real/a.md")
+    def test_what_symlinks_inside_the_vault_lead_to_is_captured_once_at_its_own_place(
+        self, root: Path
+    ) -> None:
+        write(root, "real/a.md", "real/deep/b.md")
         (root / "alias.md").symlink_to(root / "real/a.md")
         (root / "alias").symlink_to(root / "real")
-        assert notes(Vault(root)) == ["alias.md", "alias/a.md", "real/a.md"]
+        vault = Vault(root)
+        assert notes(vault) == ["real/a.md", "real/deep/b.md"]
+        for way in ("alias", "alias.md", "alias/a.md", "alias/deep"):
+            assert [path for path, _ in vault.scan([way])] == []
+        assert sorted(vault.folders()) == ["", "real", "real/deep"]
+        assert list(vault.folders("alias")) == []
+        assert vault.left_out("alias.md") == "reached over a symlink; the note counts as real/a.md"
+        assert str(vault.left_out("alias/deep/b.md")).endswith("counts as real/deep/b.md")
+        assert vault.left_out("real/a.md") is None
+
+    def test_a_symlink_is_the_way_to_what_is_left_out_at_its_own_place(self, root: Path) -> None:
+        write(root, "Private/a.md", "Private/b.md", "list.text")
+        (root / "chosen.md").symlink_to(root / "Private/a.md")
+        (root / "shown").symlink_to(root / "Private")
+        (root / "list.md").symlink_to(root / "list.text")
+        obsidian_excludes(root, "Private/")
+        vault = Vault(root)
+        assert notes(vault) == ["chosen.md", "list.md", "shown/a.md", "shown/b.md"]
+        assert vault.linked
+        assert vault.left_out("chosen.md") is None
+
+    def test_of_several_symlinks_to_one_folder_outside_one_is_followed_and_the_other_told(
+        self, root: Path
+    ) -> None:
+        write(root.parent / "outside", "n.md")
+        for name in ("one", "two"):
+            (root / name).symlink_to(root.parent / "outside")
+        vault = Vault(root, follow_symlinks=True)
+        [path] = notes(vault)
+        other = {"one/n.md": "two/n.md", "two/n.md": "one/n.md"}[path]
+        assert vault.left_out(path) is None
+        assert vault.left_out(other) == "its folder is reached over another symlink"
+        assert vault.left_out("two/nothing.md") is None
+
+    def test_what_is_no_note_whatever_its_name_says_is_told(self, root: Path) -> None:
+        write(root, "folder.md/n.md", "a.md")
+        os.mkfifo(root / "pipe.md")
+        (root / "broken.md").symlink_to(root / "nothing.md")
+        (root / "circle.md").symlink_to(root / "circle.md")
+        (root / "up").symlink_to(root)
+        vault = Vault(root)
+        told = {
+            "folder.md": "a folder, not a note",
+            "pipe.md": "no regular file",
+            "broken.md": "a symlink to nothing",
+            "circle.md": "a symlink that leads in a circle",
+            "up/up/a.md": "reached over a symlink; the note counts as a.md",
+            "a.md": None,
+            "gone.md": None,
+        }
+        assert {path: vault.left_out(path) for path in told} == told
+        assert notes(vault) == ["a.md", "folder.md/n.md"]
 
     def test_loops_end(self, root: Path) -> None:
         write(root, "a/n.md", "b/m.md")
@@ -454,9 +507,7 @@ class TestSymlinks:
         (root / "circle").symlink_to(root / "circle")
         (root / "broken.md").symlink_to(root / "nothing.md")
         vault = Vault(root)
-        found = notes(vault)
-        assert {"a/n.md", "b/m.md"} <= set(found)
-        assert len(found) < 8
+        assert notes(vault) == ["a/n.md", "b/m.md"]
 
     def test_a_symlink_into_a_hidden_folder_is_no_note(self, root: Path) -> None:
         write(root, ".trash/old.md")

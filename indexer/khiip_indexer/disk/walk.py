@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import Counter
@@ -89,6 +90,8 @@ class Walk:
         if named.folder != os.path.join(self._real, prefix).rstrip(os.sep):  # noqa: PTH118
             self.linked = True
         if named.target.is_folder:
+            if self.own_place(named.target.real, path) is not None:
+                return
             self.linked |= named.is_link
             if not self._rules.folder_reason(path) and not self._reason(named.target.real):
                 for below, listing in self._folders(f"{raw}/"):
@@ -103,6 +106,8 @@ class Walk:
         if path:
             target = self._ask(decode_path(path), partial(look_at, self.disk_path(path)))
             if target is None or self._rules.folder_reason(path) or self._reason(target.real):
+                return
+            if self.own_place(target.real, path) is not None:
                 return
         for prefix, _ in self._folders(f"{decode_path(path)}/" if path else ""):
             yield encode_path(prefix.removesuffix("/"))
@@ -170,6 +175,8 @@ class Walk:
         target = self._target(path)
         if target is None or not target.is_folder or self._reason(target.real):
             return False
+        if self.own_place(target.real, encode_path(path)) is not None:
+            return False
         self.linked = True
         real, parent = str(target.real), os.path.realpath(self._disk(prefix.removesuffix("/")))
         if real in self._followed or (parent + os.sep).startswith(real.rstrip(os.sep) + os.sep):
@@ -202,7 +209,10 @@ class Walk:
     def _linked_note(
         self, prefix: str, name: str, target: Target
     ) -> Iterator[tuple[str, Fingerprint]]:
-        if name[-3:].lower() == SUFFIX and not self._reason(target.real):
+        if name[-3:].lower() != SUFFIX or self._reason(target.real):
+            return
+        own = self.own_place(target.real, encode_path(prefix + name), is_note=True)
+        if own is None:
             yield from self._note(prefix + name, target.status)
 
     def _note(self, path: str, status: Status) -> Iterator[tuple[str, Fingerprint]]:
@@ -230,6 +240,48 @@ class Walk:
     def disk_path(self, path: str) -> str:
         """Where a vault-relative path is on disk."""
         return self._disk(decode_path(path))
+
+    def own_place(self, real: str | None, path: str, *, is_note: bool = False) -> str | None:
+        """Where in the vault the notes behind a path are walked already; None where by it alone.
+
+        Every note is captured once, at its own place, as in the app: a second way to it over a
+        symlink would be a second hit for everything that it says. What a rule leaves out at its
+        own place has but the way that somebody made for it.
+        """
+        inside = self.inside(real) if real is not None else None
+        own = None if inside is None else encode_path(inside)
+        if own is None or own == path:
+            return None
+        if not is_note:
+            return None if own and self._rules.folder_reason(own) else own
+        return own if own[-3:].lower() == SUFFIX and self._rules.reason(own) is None else None
+
+    def why_no_note(self, path: str) -> str | None:
+        """Why what is at a path is no note, whatever its name says; None when it is one.
+
+        Also None where nothing is: a note may come there.
+        """
+        disk = self.disk_path(path)
+        target = self._ask(decode_path(path), partial(look_at, disk))
+        if target is None or not os.path.lexists(disk):
+            return None if target else "it does not answer"
+        if target.status is None:
+            return "a symlink to nothing"
+        if isinstance(target.status, OSError):
+            ring = target.status.errno == errno.ELOOP
+            return "a symlink that leads in a circle" if ring else None
+        if target.is_folder:
+            return "a folder, not a note"
+        if not stat.S_ISREG(target.status.st_mode):
+            return "no regular file"
+        own = self.own_place(target.real, path, is_note=True)
+        return f"reached over a symlink; the note counts as {own}" if own else None
+
+    def leaves(self, path: str) -> bool:
+        """Whether a path that is there leads out of the vault."""
+        disk = self.disk_path(path)
+        real = real_place(disk)
+        return real is not None and self.inside(real) is None and os.path.exists(disk)  # noqa: PTH110
 
     def symlink_reason(self, disk: str) -> str | None:
         """Why the real place of a path is no place for a note; None when it is one."""

@@ -206,7 +206,7 @@ def _explain(settings: Settings, path: str) -> int:
         raise PathOutsideVault(f"{path} is not in the vault {settings.vault}.")
     there = [each for each in paths if os.path.lexists(settings.vault / decode_path(each))]
     inside = there[0] if there else paths[0]
-    rule = vault.excluded_by(inside)
+    rule = vault.left_out(inside)
     said = "no rule leaves it out" if rule is None else f"left out: {rule}"
     write(plain(f"{inside}: {said}{'' if there else '; it is not there now'}"))
     return 0
