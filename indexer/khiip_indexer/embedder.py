@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -85,7 +86,7 @@ class MiniLM:
         self._pieces: WordPieces | None = None
         self._loaded: Runner | None = None
 
-    @property
+    @cached_property
     def identity(self) -> ModelIdentity:
         """Name, digest of weights, vocabulary and recipe, dimension, pooling and window.
 

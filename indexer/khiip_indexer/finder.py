@@ -6,11 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from khiip_indexer.lexical import match
-from khiip_indexer.lexical.passages import best_passages
-from khiip_indexer.lexical.postings import Kept
-from khiip_indexer.lexical.search import LexicalSearch
-from khiip_indexer.lexical.terms import terms
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.conditions import where
 from khiip_indexer.storage.database import Database, translated
@@ -28,6 +23,7 @@ if TYPE_CHECKING:
 class Finder:
     """Every method may be called from many threads; `searching` opens a search over vectors.
 
+    What searches words is loaded when words are looked for: by meaning alone it is not needed.
     `memo` keeps what was read of words until the cache changes.
     """
 
@@ -63,6 +59,10 @@ class Finder:
 
         `asked` are a query's terms, or a MATCH expression of FTS5: UsageError where that is none.
         """
+        from khiip_indexer.lexical import match
+        from khiip_indexer.lexical.postings import Kept
+        from khiip_indexer.lexical.search import LexicalSearch
+
         with translated(self._database.path):
             connection = self._database.read()
             kept = self._memo.get(connection, "words", Kept)
@@ -76,6 +76,8 @@ class Finder:
         """Which of these captures have most of a query's terms in their title."""
         if asked is None or isinstance(asked, str):
             return set()
+        from khiip_indexer.lexical.search import LexicalSearch
+
         with translated(self._database.path):
             return LexicalSearch(self._database.read()).titled(asked, rows)
 
@@ -83,6 +85,9 @@ class Finder:
         self, rows: Sequence[int], query: str, vector: Vector | None
     ) -> dict[int, PassageHit]:
         """By capture row: the passage that shows best why it fits the query."""
+        from khiip_indexer.lexical.passages import best_passages
+        from khiip_indexer.lexical.terms import terms
+
         cosines = None
         if vector is not None:
             with self._searching() as search:

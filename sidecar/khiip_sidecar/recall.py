@@ -83,10 +83,11 @@ class RecallService:
 
     def recall(self, request: RecallRequest) -> RecallResult:
         """The captures that fit a query best, or without one those that matter now."""
-        request = replace(request, filters=self._checked(request.filters))
+        filters = self._checked(request.filters)
         if request.query is None:
+            request = replace(request, filters=filters)
             return self._result(request, None, self._engine.browse(request))
-        asked = replace(request, query=_checked_query(request.query))
+        asked = replace(request, filters=filters, query=_checked_query(request.query))
         return steadily(self.index.model, lambda: self._searched(asked))
 
     def _searched(self, request: RecallRequest) -> RecallResult:
@@ -243,6 +244,8 @@ class RecallService:
         return record
 
     def _checked(self, filters: Filters) -> Filters:
+        if not filters.folders and not filters.not_folders:
+            return self.memory.narrowed(filters)
         resolve = self.index.vault.resolve
         folders = tuple(map(resolve, filters.folders))
         # A folder that is the vault itself lets everything in.
