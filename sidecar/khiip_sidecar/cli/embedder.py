@@ -11,9 +11,11 @@ import click
 from khiip_indexer.config import Settings, reread_embedder
 from khiip_indexer.disk import glance
 from khiip_indexer.embedding import remembered
-from khiip_indexer.embedding.choice import EmbedderChoice
+from khiip_indexer.embedding.choice import SERVED, EmbedderChoice
 from khiip_indexer.embedding.factory import make
+from khiip_indexer.embedding.keys import key_of
 from khiip_indexer.errors import UsageError, VaultLocked
+from khiip_indexer.homes import CONFIG_FILE
 from khiip_sidecar.cli import embedder_facts as facts
 from khiip_sidecar.cli.app import App, pass_app
 from khiip_sidecar.cli.output import counted, plain, say, write, write_json
@@ -71,6 +73,7 @@ def test(app: App, /, *, name: str | None, as_json: bool) -> None:
     settings = app.settings()
     choice = facts.find_choice(settings, name)
     if choice.is_remote:
+        key_of(choice)  # without it nothing is sent
         say(f"sending four sentences, none of yours, to {plain(choice.host)}")
     found = facts.trial(settings, choice)
     if as_json:
@@ -80,6 +83,9 @@ def test(app: App, /, *, name: str | None, as_json: bool) -> None:
     write(plain(f"{found['name']}: {found['dimension']} dimensions, {speed}"))
     for pair in found["pairs"]:
         write(f"{pair['score']:>6.3f}  {pair['query']}  |  {pair['passage']}")
+    if choice.dimension is None and choice.kind in SERVED:
+        file = settings.homes.config / CONFIG_FILE
+        say(plain(f"to use it, add `dimension = {found['dimension']}` to its table in {file}"))
 
 
 @command.command("status")

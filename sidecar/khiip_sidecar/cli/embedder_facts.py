@@ -5,16 +5,20 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from khiip_indexer.config import Settings
-from khiip_indexer.embedding.choice import EmbedderChoice
+from khiip_indexer.embedding.choice import SERVED, EmbedderChoice
 from khiip_indexer.embedding.factory import make
 from khiip_indexer.errors import KhiipError, UsageError
+from khiip_indexer.homes import CONFIG_FILE
 from khiip_sidecar.tokens import tokens_in
 
 if TYPE_CHECKING:
+    from khiip_indexer.embedder import Embedder
     from khiip_indexer.index import VaultIndex
+    from khiip_indexer.model.session import Vectors
 
 SAMPLED = 4000  # passages; reading more than some thousand makes a bill no truer
 PAIRS = (
@@ -31,7 +35,8 @@ def find_choice(settings: Settings, name: str | None) -> EmbedderChoice:
     if name not in settings.embedders:
         raise UsageError(
             f"There is no embedder {name!r}.",
-            hint=f"There are: {', '.join(settings.embedders)}. Others go to config.toml.",
+            hint=f"There are: {', '.join(settings.embedders)}. "
+            f"Others go to {settings.homes.config / CONFIG_FILE}.",
         )
     return settings.embedders[name]
 
@@ -75,12 +80,10 @@ def trial(
     settings: Settings, choice: EmbedderChoice, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Any]:
     """Dimension, speed and similarity of three pairs of sentences; none of them is the user's."""
-    from khiip_indexer.embedding.lineup import query_vector
-
     embedder = make(settings, choice, agreed=True)
-    question, passages = PAIRS[0][0], [passage for _, passage in PAIRS]
+    passages = [passage for _, passage in PAIRS]
     try:
-        asked = query_vector(embedder, question)
+        asked = _asked(settings, choice, embedder, PAIRS[0][0])  # first: the model may be cold
         began = clock()
         rows = embedder.embed(passages)
         seconds = max(clock() - began, 1e-9)
@@ -95,6 +98,19 @@ def trial(
             for pair, vector in zip(PAIRS, rows, strict=True)
         ],
     }
+
+
+def _asked(
+    settings: Settings, choice: EmbedderChoice, embedder: Embedder, question: str
+) -> Vectors:
+    """The vector of a question; a server is waited for as it is with passages."""
+    from khiip_indexer.embedding.lineup import query_vector
+
+    if choice.kind not in SERVED:
+        return query_vector(embedder, question)
+    patient = replace(choice, passage_prefix=choice.query_prefix)
+    row: Vectors = make(settings, patient, agreed=True).embed([question])[0]
+    return row
 
 
 def state(index: VaultIndex, settings: Settings) -> dict[str, Any]:
