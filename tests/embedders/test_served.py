@@ -16,8 +16,9 @@ from embedders.servers import DIMENSION, KEY, Call, Reply, Server, rows, server,
 from equality import assert_equals_fresh
 from indexing import reindex
 from khiip_indexer.embedding.choice import EmbedderChoice, read_choice
+from khiip_indexer.embedding.factory import packaged_spans
 from khiip_indexer.embedding.lineup import Answering
-from khiip_indexer.embedding.served import Served
+from khiip_indexer.embedding.served import Served, open_served
 from khiip_indexer.errors import ModelError, UsageError
 from khiip_indexer.index import VaultIndex
 from khiip_sidecar.recall import RecallService
@@ -254,6 +255,26 @@ class TestQuestions:
         assert result.degraded == ("embedder_unreachable",)
         assert [hit.record.vault_path for hit in result.hits] == ["a.md"]
         assert len(there.calls) == before + 1
+
+    @pytest.mark.parametrize(
+        ("act", "code"),
+        [
+            (status(401), "embedder_refused"),
+            (status(404), "embedder_gone"),
+            (status(302, Location="https://elsewhere.example"), "embedder_failed"),
+            (None, "no_key"),
+            (status(400), "model_failed"),
+        ],
+    )
+    def test_words_answer_and_it_is_said_why(
+        self, choice: EmbedderChoice, there: Server, tmp_path: Path, act: Any, code: str
+    ) -> None:
+        settings = make_vault(tmp_path / "v", {"a.md": "a kestrel", "b.md": "a heron"})
+        run(settings, opened(choice, Sleeps()))
+        there.always = act
+        keyless = replace(choice, key_env=None if act else "A_KEY_THAT_IS_NOWHERE")
+        result = self.recalled(settings, open_served(keyless, packaged_spans, agreed=True))
+        assert (result.degraded, len(result.hits)) == ((code,), 1)
 
     def test_an_answer_in_drops_does_not_hold_a_search_up(
         self, choice: EmbedderChoice, there: Server

@@ -176,6 +176,13 @@ describe("small words", () => {
     expect(degradedLabel(null)).toBeNull();
   });
 
+  test("what the model's service is about has words of its own", () => {
+    const codes = ["unreachable", "refused", "gone", "failed"].map((end) => `embedder_${end}`);
+    const said = [...codes, "no_key", "consent_needed"].map((code) => degradedLabel(code));
+    expect(new Set(said).size).toBe(6);
+    for (const words of said) expect(words).toMatch(/^by words only: .*the model's service/u);
+  });
+
   test("counts and paths", () => {
     expect([notesLabel(1), notesLabel(1400)]).toEqual(["1 note", "1,400 notes"]);
     expect([folderOf("a/b/c.md"), folderOf("c.md"), fileName("a/A #1 [x].md")]).toEqual([

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from khiip_sidecar.results import RecallRequest
 
 # Faults of a model that an answer names as they are; any other is a model that is not there.
-TOLD = frozenset({"model_failed", NO_EMBEDDER, "embedder_unreachable", "consent_needed"})
+TOLD = frozenset(
+    {
+        *("model_failed", NO_EMBEDDER, "consent_needed", "no_key"),
+        *("embedder_unreachable", "embedder_refused", "embedder_gone", "embedder_failed"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
