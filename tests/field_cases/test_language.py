@@ -43,6 +43,16 @@ def test_b41_short_terms_beside_longer_ones_still_count(vault: Texted) -> None:
     assert set(vault.found("東京 quick")) == {"first", "second", "third"}
 
 
+@pytest.mark.parametrize(("rare", "common"), [("Kubernetes", "go"), ("MySQL", "安装")])
+def test_b41_a_short_word_that_is_everywhere_is_no_condition(
+    tmp_path: Path, rare: str, common: str
+) -> None:
+    many = {f"n{n}": f"{common} number {n}" for n in range(8)}
+    notes = {**many, "named": f"# {rare}", "both": f"{rare} and {common}"}
+    with texted(tmp_path, notes) as vault:
+        assert set(vault.found(f"{rare} {common}")[:2]) == {"named", "both"}
+
+
 def test_b43_a_sentence_of_a_note_puts_it_first(tmp_path: Path) -> None:
     topics = ["会議", "旅行", "料理", "音楽", "天気", "仕事"]
     notes = {

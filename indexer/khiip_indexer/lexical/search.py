@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from khiip_indexer.lexical import match
@@ -113,7 +113,7 @@ class LexicalSearch:
         self._fill(lookup, plan, found, pool)
         self._inside(lookup, plan, terms, found, pool)
         verbatim = _verbatim(lookup, terms, found)
-        scores = self._scores(found, _kept(lookup, terms, found), verbatim)
+        scores = self._scores(found, _kept(lookup, _needed(terms, plan), found), verbatim)
         order = sorted(scores, key=lambda row: (row not in verbatim, -scores[row], -row))[:pool]
         return {
             row: LexicalHit(
@@ -252,13 +252,20 @@ def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> set[int]:
     return rows
 
 
-def _kept(lookup: Lookup, terms: Terms, found: _Found) -> list[int]:
+def _needed(terms: Terms, plan: _Plan) -> list[Term]:
+    """The short words that a query hinges on: none of its others is as rare."""
+    counts = plan.counts
+    rarest = [term for term in counts if counts[term] == min(counts.values())]
+    return [term for term in terms.needed if term not in counts or rarest == [term]]
+
+
+def _kept(lookup: Lookup, needed: Sequence[Term], found: _Found) -> list[int]:
     """All rows; or where some hold every term, those with the needed ones."""
     rows = found.rows
-    if not terms.needed or not any(found.is_full(row) for row in rows):
+    if not needed or not any(found.is_full(row) for row in rows):
         return rows
     kept = set(rows)
-    for term in terms.needed:
+    for term in needed:
         found_by = match.word_match(term)
         held = lookup.holding(found_by, rows) if found_by else set()
         kept &= held or lookup.saying(term.text, rows)

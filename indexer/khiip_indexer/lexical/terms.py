@@ -47,8 +47,8 @@ class Terms:
     """A query folded, blanks made one, and its distinct terms in order.
 
     `sentence` says that the query is long enough for a note that holds it whole to be meant.
-    `needed` are short terms of a query of few words; where notes hold all of its words, one
-    without these is not an answer. `times` says how often the query names a term.
+    `needed` are short words of a query of few; where notes hold all of its words, one without
+    the rarest of them, if that is one of these, is not an answer. `times` says how often the query names a term.
     """
 
     text: str
@@ -120,4 +120,5 @@ def _needed(items: tuple[Term, ...]) -> frozenset[Term]:
     strong = [term for term in items if not term.weak]
     if not 1 < len(strong) <= _KEYWORDS:
         return frozenset()
-    return frozenset(term for term in strong if len(term.text) <= SHORT)
+    # Two characters are the usual length of a word in the scripts without spaces.
+    return frozenset(t for t in strong if len(t.text) <= SHORT and t.kind != "run")
