@@ -15,10 +15,10 @@ from khiip_indexer.fields.facts import kind_of, property_facts
 from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.fields.mentions import entities
 from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
+from khiip_indexer.fields.named_ids import declared_id, unusable_id
 from khiip_indexer.fields.properties import (
     AUTHOR_KEYS,
     DESCRIPTION_KEYS,
-    ID_KEYS,
     TAG_KEYS,
     properties,
 )
@@ -30,6 +30,7 @@ from khiip_indexer.fields.sources import (
     source_of,
     thread_of,
 )
+from khiip_indexer.fields.unread_values import unreadable_values
 from khiip_indexer.fields.written_dates import (
     MODIFIED_KEYS,
     RECORDED_KEYS,
@@ -86,7 +87,7 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
     material = _material(sheet, title)
     return Capture(
         path=note.path,
-        declared_id=_declared_id(sheet.meta),
+        declared_id=declared_id(sheet.meta),
         derived_id=derived_id(note.path),
         url=sheet.url or obsidian_url(vault_name, note.path),
         source=sheet.source,
@@ -121,6 +122,8 @@ def _read(note: NoteFile) -> _Sheet:
     template = any(problem.code == "template" for problem in problems)
     reading = Reading(source="note") if template else _read_shape(doc, problems)
     problems += [] if template else unreadable_date(front, meta, note.path)
+    problems += [] if template else unreadable_values(front, meta, note.path)
+    problems += unusable_id(front, meta, note.path)
     source, url = _place(doc, reading)
     authors = _authors(meta, reading)
     reading = lift(source, reading, front.body, front.body_line, authors[0] if authors else None)
@@ -256,11 +259,6 @@ def _material(sheet: _Sheet, title: str) -> Material:
         markdown=sheet.markdown,
         first_line=sheet.front.body_line,
     )
-
-
-def _declared_id(meta: Meta) -> str | None:
-    written = (meta.text(key) for key in ID_KEYS)
-    return next((text for text in written if text and not _TEMPLATE.search(text)), None)
 
 
 class _Memory(TypedDict):

@@ -6,13 +6,13 @@ import re
 
 from khiip_indexer.fields.mentions import texts
 from khiip_indexer.fields.metadata import normal_key, unwrap_wikilinks
+from khiip_indexer.fields.named_ids import ID_KEYS
 from khiip_indexer.fields.written_dates import MODIFIED_KEYS, RECORDED_KEYS, VALID_KEYS
 from khiip_indexer.types import Frontmatter
 
 AUTHOR_KEYS = ("author", "authors", "byline", "by", "creator", "channel", "uploader")
 DESCRIPTION_KEYS = ("description", "summary", "abstract", "excerpt")
 TAG_KEYS = ("tags", "tag", "keywords")
-ID_KEYS = ("id", "khiip_id", "ulid")
 MAX_PROPERTIES = 60
 MAX_PROPERTY_CHARS = 2_000
 _TEMPLATE = re.compile(r"\{\{|<%")

@@ -62,12 +62,11 @@ def unreadable_date(front: Frontmatter, meta: Meta, path: str) -> Iterator[Probl
         written = meta.texts(key) if name in _DATE_KEYS else []
         if not written or any(parse_date(text) or not _date_meant(text) for text in written):
             continue
-        shown = written[0] if len(written[0]) <= MAX_SHOWN else written[0][:MAX_SHOWN] + "…"
         yield Problem(
             path,
             "bad_date",
-            f"{key}: '{shown}' is no date that can be read, so it does not count",
-            _line_of(front, name),
+            f"{key}: '{shortened(written[0])}' is no date that can be read, so it does not count",
+            line_of(front, name),
             "Write it as 2026-01-31, or 2026-01-31T14:05:00Z.",
         )
         return
@@ -77,8 +76,14 @@ def _date_meant(text: str) -> bool:
     return text.strip().casefold() not in _NO_DATE_MEANT and not PLACEHOLDER.search(text)
 
 
-def _line_of(front: Frontmatter, name: str) -> int | None:
-    """The file's line of a key; the block ends on the line before the closing fence."""
+def shortened(text: str) -> str:
+    """A written value as a sentence may repeat it: the beginning of a long one."""
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
+
+
+def line_of(front: Frontmatter, name: str) -> int | None:
+    """Return the file's line of a key in its normal form; None when it has no line of its own."""
+    # The block ends on the line before the closing fence.
     lines = front.raw.split("\n")
     first = front.body_line - 1 - len(lines)
     for number, line in enumerate(lines, first):
