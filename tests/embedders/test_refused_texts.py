@@ -89,6 +89,19 @@ def test_a_server_that_takes_nothing_is_blamed_and_uses_up_no_text(
     assert failures(settings) == []
 
 
+def test_a_server_that_goes_while_a_text_is_tried_uses_up_no_text(
+    choice: EmbedderChoice, there: Server, tmp_path: Path
+) -> None:
+    settings = vault(tmp_path / "v", good=1, bad=0)
+    for _ in range(5):
+        there.acts, there.always = [status(500)] * 2, status(502)
+        with pytest.raises(ModelError) as caught:
+            run(settings, opened(choice, Sleeps()))
+        assert caught.value.code == "embedder_unreachable"
+    there.always = None
+    assert run(settings, opened(choice, Sleeps())).embedded == 1
+
+
 @pytest.mark.parametrize("switching", [False, True])
 def test_nobody_is_waited_for_once_the_run_is_to_end(
     choice: EmbedderChoice, there: Server, tmp_path: Path, *, switching: bool

@@ -63,10 +63,14 @@ PASSAGES = Place("passages", put_vectors)
 
 @dataclass(slots=True)
 class _Found:
-    """What a batch came to so far: vectors by key, and reasons by the key of a failed text."""
+    """What a batch came to so far: vectors by key, and reasons by the key of a failed text.
+
+    Of the `doubtful` nobody knows whether it was the text.
+    """
 
     done: list[tuple[bytes, bytes]] = field(default_factory=list)
     failed: list[tuple[bytes, str]] = field(default_factory=list)
+    doubtful: list[tuple[bytes, str]] = field(default_factory=list)
 
 
 def _never() -> bool:
@@ -146,22 +150,21 @@ class EmbeddingPhase:
         found = _Found()
         try:
             self._embed_texts(known, found)
-        except KhiipError as error:
-            self._keep(found, blameless=error.code == "embedder_failed")
+        except KhiipError:
+            self._keep(found)  # failures too, so that the next run goes past them
             raise
         except Stopped:
-            pass  # what was made is kept, and the run ends with its next look
+            pass  # the run ends with its next look
         self._keep(found)
 
-    def _keep(self, found: _Found, *, blameless: bool = False) -> None:
-        """Store what a batch came to; failures too, so that a next run goes past them.
-
-        Where nobody knows whether a text was to blame, it keeps its last try.
-        """
+    def _keep(self, found: _Found) -> None:
+        """Store what a batch came to; a doubtful text keeps its last try."""
         with self._database.write() as connection:
             self._put(connection, self._model, found.done)
             for key, reason in found.failed:
-                if not (blameless and _attempts(connection, self._model, key) + 1 >= MAX_ATTEMPTS):
+                put_failure(connection, self._model, key, reason)
+            for key, reason in found.doubtful:
+                if _attempts(connection, self._model, key) + 1 < MAX_ATTEMPTS:
                     put_failure(connection, self._model, key, reason)
         self.tally.embedded += len(found.done)
         self.tally.failed += len(found.failed)
@@ -189,9 +192,12 @@ class EmbeddingPhase:
     def _set_aside(self, key: bytes, error: Exception, found: _Found) -> None:
         """A text that failed alone; the first in a row may mean that the server takes nothing."""
         _log.warning("a text could not be embedded: %s", type(error).__name__)
-        found.failed.append((key, f"{type(error).__name__}: {error}"))
+        failure = (key, f"{type(error).__name__}: {error}")
         if self._refused % _REFUSED_IN_A_ROW == 0 and isinstance(self._embedder, Patient):
+            found.doubtful = [failure]
             self._embedder.prove(self._halted)
+            found.doubtful = []
+        found.failed.append(failure)
         self._refused += 1
 
 
