@@ -60,8 +60,9 @@ def test_many_unknown_arguments_are_told_in_few_words() -> None:
     assert notes[-1] == "995 more unknown arguments were left out."
 
 
-def test_an_empty_query_is_left_out_and_told() -> None:
-    asked = read_arguments(RECALL, {"query": ""})
+@pytest.mark.parametrize("blank", ["", "   ", "\t\n", "\u3000"])
+def test_an_empty_query_is_left_out_and_told(blank: str) -> None:
+    asked = read_arguments(RECALL, {"query": blank})
     assert asked.params == {}
     assert asked.notes == ("`query` was empty and is left out.",)
 

@@ -88,7 +88,8 @@ def read_arguments(table: Sequence[Parameter], arguments: Mapping[str, object] |
             unknown.append(given)
             continue
         texts = _texts(known[name], value)
-        if name == "query" and value == "":
+        if name == "query" and isinstance(value, str) and not texts:
+            # Some clients fill in every argument of a schema, so that this is no error as in REST.
             notes.append("`query` was empty and is left out.")
         if texts:
             params.setdefault(f"{sign}{name}", []).extend(texts)
