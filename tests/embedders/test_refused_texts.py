@@ -44,7 +44,7 @@ def failures(settings: Settings) -> list[int]:
 
 
 def test_many_refused_texts_in_a_row_do_not_end_a_switch(
-    choice: EmbedderChoice, there: Server, tmp_path: Path
+    choice: EmbedderChoice, there: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = vault(tmp_path / "v", good=230, bad=20)
     old, new = FakeEmbedder(), opened(choice, Sleeps())
@@ -56,6 +56,7 @@ def test_many_refused_texts_in_a_row_do_not_end_a_switch(
         assert index.model() == new.identity
         assert len(index.problems()) == 20
     assert 1 <= there.texts.count(HARMLESS) <= 3
+    assert len([each for each in caplog.records if each.levelname == "WARNING"]) == 1
 
 
 def test_what_failed_is_kept_when_the_server_goes_and_comes_last_in_the_next_run(

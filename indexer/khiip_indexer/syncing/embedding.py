@@ -191,7 +191,9 @@ class EmbeddingPhase:
 
     def _set_aside(self, key: bytes, error: Exception, found: _Found) -> None:
         """A text that failed alone; the first in a row may mean that the server takes nothing."""
-        _log.warning("a text could not be embedded: %s", type(error).__name__)
+        first = not (self.tally.failed or found.failed)  # the others are told as a number
+        level = logging.WARNING if first else logging.DEBUG
+        _log.log(level, "a text could not be embedded: %s", type(error).__name__)
         failure = (key, f"{type(error).__name__}: {error}")
         if self._refused % _REFUSED_IN_A_ROW == 0 and isinstance(self._embedder, Patient):
             found.doubtful = [failure]
