@@ -28,7 +28,7 @@ class Asked:
     weight: float
     most: int
     counts: bool = True
-    times: int = 1
+    times: float = 1.0
 
     @property
     def held(self) -> float:
@@ -63,6 +63,11 @@ class Lookup:
     def notes(self) -> int:
         """About how many notes there are."""
         return int(self._connection.execute("SELECT MAX(row) FROM texts").fetchone()[0] or 0)
+
+    def documents(self) -> int:
+        """How many notes FTS5 takes for all when it weighs a term."""
+        sql = "SELECT COUNT(*) FROM words_docsize"
+        return self._kept.get("documents", lambda: int(self._connection.execute(sql).fetchone()[0]))
 
     def count(self, found_by: str, most: int) -> int:
         """How many notes a MATCH string finds, counted up to one more than `most`."""

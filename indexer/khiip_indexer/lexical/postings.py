@@ -51,7 +51,7 @@ def postings(rows: Iterable[tuple[int, float]]) -> Postings:
 
 
 def added(
-    parts: Sequence[tuple[Postings, int, float]],
+    parts: Sequence[tuple[Postings, float, float]],
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Every row once, what its BM25 adds up to, and what it holds.
 

@@ -19,6 +19,9 @@ _LOOKED_THROUGH = 100
 _EDGES = "\"'()[]{}<>,;:!?¿¡.…。、「」『』 "
 _NEARLY = 1 - 1e-6
 _STEM = 3  # a longer word of a title is also meant by a form of it with an ending
+# What FTS5 takes for a term's idf where it comes to nothing, and the part of ours that it gets.
+_FTS5_LEAST = 1e-6
+_COMMON = 0.3
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -145,8 +148,14 @@ class LexicalSearch:
     def _by_words(self, lookup: Lookup, plan: _Plan, pool: int) -> _Found:
         """What the words find, all terms at once."""
         budget = self._weights.budget
+        every = lookup.documents()
         asked = [
-            Asked(match.word_match(term), plan.weight(term), budget, times=plan.times.get(term, 1))
+            Asked(
+                match.word_match(term),
+                plan.weight(term),
+                budget,
+                times=plan.times.get(term, 1) * lifted(every, plan.counts[term]),
+            )
             for term in plan.used
             if plan.counts[term]
         ]
@@ -203,6 +212,16 @@ def rarity(notes: int, holding: int) -> float:
     """What a term tells by being in so few of all notes: BM25's idf, always above 0."""
     holding = min(holding, notes)
     return math.log1p((notes - holding + 0.5) / (holding + 0.5))
+
+
+def lifted(notes: int, holding: int) -> float:
+    """By what FTS5's BM25 of a term is multiplied, so that a common word still tells a little.
+
+    FTS5's idf is next to nothing from half of the notes on, and all that a word finds there
+    would score 0 beside a rarer one.
+    """
+    theirs = max(_FTS5_LEAST, math.log(max(1.0, (notes - holding + 0.5) / (holding + 0.5))))
+    return max(1.0, _COMMON * rarity(notes, holding) / theirs)
 
 
 def _part(raw: float, best: float) -> float:

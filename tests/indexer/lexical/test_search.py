@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexer.lexical.texted import Texted, texted
-from khiip_indexer.lexical.search import LexicalSearch, rarity
+from khiip_indexer.lexical.search import LexicalSearch, lifted, rarity
 from khiip_indexer.lexical.terms import terms
 from khiip_indexer.lexical.weights import Weights
 
@@ -213,3 +214,23 @@ def vault_of_scripts(
 ) -> Iterator[Texted]:
     with texted(tmp_path_factory.mktemp("scripts"), dict(rows)) as vault:
         yield vault
+
+
+def test_a_word_of_most_notes_still_tells_a_little_beside_a_rare_one(tmp_path: Path) -> None:
+    notes = {f"n{n}": f"The task of day {n}." for n in range(30)}
+    with texted(tmp_path, {**notes, "both": "A task with a reminder.", "none": "Bread."}) as vault:
+        hits = vault.hits("task reminder")
+    assert next(iter(hits)) == "both"
+    others = [hit.score for name, hit in hits.items() if name != "both"]
+    assert len(others) == 30
+    assert all(0.001 < score < hits["both"].score / 2 for score in others)
+
+
+def test_what_fts5_gives_to_common_words_is_lifted_without_a_jump() -> None:
+    worth = [lifted(1000, n) * max(1e-6, math.log((1000 - n + 0.5) / (n + 0.5))) for n in (1, 400)]
+    common = [lifted(1000, n) * 1e-6 for n in (500, 700, 1000)]
+    assert lifted(1000, 1) == lifted(1000, 400) == 1.0
+    assert [*worth, *common] == sorted([*worth, *common], reverse=True)
+    assert common[0] == pytest.approx(0.3 * rarity(1000, 500))
+    below = lifted(1000, 499) * math.log(501.5 / 499.5)
+    assert below == pytest.approx(common[0], rel=0.01)
