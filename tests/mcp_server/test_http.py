@@ -81,7 +81,22 @@ def test_what_is_no_message_is_refused_in_json(served: Served, body: bytes) -> N
     status, headers, raw = post(served, body)
     assert 400 <= status < 500
     assert headers["content-type"].startswith("application/json")
-    assert "error" in json.loads(raw)
+    sentence = json.loads(raw)["error"]["message"]
+    assert sentence.endswith(".")
+    assert not {"JSONRPCRequest", "pydantic", "line 1 column"} & set(sentence.split())
+    assert len(sentence) < 100
+
+
+@pytest.mark.parametrize("call", [HELLO, {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}])
+def test_a_version_that_nobody_speaks_is_refused_with_those_that_are_served(
+    served: Served, call: dict[str, Any]
+) -> None:
+    status, _, raw = post(served, call, MCP_Protocol_Version="1999-01-01")
+    answer = json.loads(raw)
+    assert (status, answer["id"]) == (400, 0)
+    assert "Version 1999-01-01 of the protocol" in answer["error"]["message"]
+    assert "2025-06-18" in answer["error"]["message"]
+    assert post(served, call, MCP_Protocol_Version="2025-06-18")[0] == 200
 
 
 def test_half_an_emoji_in_a_query_is_no_fault(served: Served) -> None:

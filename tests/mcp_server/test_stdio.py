@@ -39,6 +39,16 @@ def test_junk_halves_and_unknown_methods_are_answered_and_the_session_goes_on(
         assert talk.end() == 0
 
 
+def test_what_comes_too_early_or_with_parameters_amiss_is_told_so(vault: Settings) -> None:
+    with talking(vault) as talk:
+        talk.call(1, "recall")
+        assert "send `initialize` first" in talk.answer(1)["error"]["message"]
+        talk.greet()
+        talk.say({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": 7}})
+        assert "tools/call" in (said := talk.answer(2)["error"]["message"])
+        assert "`params.name`" in said
+
+
 def test_huge_arguments_and_half_an_emoji_are_errors_or_answers_never_silence(
     vault: Settings,
 ) -> None:

@@ -152,6 +152,18 @@ def test_an_address_is_as_good_as_an_id(house: House) -> None:
     assert answer["capture"]["vault_path"] == "日記/雨.md"
 
 
+@pytest.mark.parametrize("name", ["id", "path", "vault_path"])
+def test_the_path_that_rows_show_is_as_good_as_an_id(house: House, name: str) -> None:
+    row = call(house, "list_captures", {"folder": "日記"})["captures"][0]
+    answer = call(house, "get_capture", {name: row["vault_path"]})
+    assert answer["capture"]["id"] == row["id"]
+    part = {name: row["vault_path"].rpartition("/")[2]}
+    for wrong in (part, {name: "../x.md"}, {name: "-x.md"}):
+        with pytest.raises(KhiipError) as caught:
+            call(house, "get_capture", wrong)
+        assert caught.value.code == "not_found"
+
+
 @pytest.mark.parametrize("budget", [200, 500, 2000, 6000])
 def test_no_result_passes_its_budget_and_each_says_how_to_go_on(crowd: House, budget: int) -> None:
     for tool, arguments in (

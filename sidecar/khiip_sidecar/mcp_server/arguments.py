@@ -42,6 +42,8 @@ OTHER_WORDS = {
     "before": "until",
     "capture_id": "id",
     "uri": "id",
+    "path": "id",
+    "vault_path": "id",
     "max_chars": "limit",
     "file_path": "path",
 }

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from khiip_sidecar.client import Backend
+from khiip_sidecar.mcp_server.pipes import INVALID_REQUEST, refusal, understood
+from khiip_sidecar.texts import shown
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -22,6 +24,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+# With it a request says its version itself, and the SDK answers with what it serves.
+_MODERN = b"io.modelcontextprotocol/protocolVersion"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -36,7 +40,12 @@ class McpEndpoint:
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        manager = await self._started()
+        refused = _no_message(scope)
+        manager = None if refused else await self._started()
+        refused = refused or _no_version(scope)
+        if manager is None or refused:
+            await _refuse(send, refused)
+            return
         await manager.handle_request(scope, _without_halves(scope, receive), send)
 
     def close(self) -> None:
@@ -75,6 +84,43 @@ def _manager(backend: Backend) -> StreamableHTTPSessionManager:
     from khiip_sidecar.mcp_server.source import FixedSource
 
     return StreamableHTTPSessionManager(make_server(FixedSource(backend)), stateless=True)
+
+
+def _no_message(scope: Scope) -> str:
+    """The answer to a body that is no message, else "": the SDK would tell of its own models."""
+    message = understood(scope.get("khiip.body", b""))
+    if message is None:
+        return refusal(None, INVALID_REQUEST, "The body is empty: a JSON-RPC message goes there.")
+    return message.refusal
+
+
+def _no_version(scope: Scope) -> str:
+    """The answer to a version of the protocol that nobody speaks, else ""."""
+    from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+    headers = dict(scope["headers"])
+    asked = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    served = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
+    body: bytes = scope.get("khiip.body", b"")
+    if not asked or asked in served or _MODERN in body:
+        return ""
+    message = understood(body)
+    sentence = (
+        f"Version {shown(asked)} of the protocol (header MCP-Protocol-Version) is not served. "
+        f"Served are {', '.join(served)}."
+    )
+    return refusal(message.asks if message else None, INVALID_REQUEST, sentence)
+
+
+async def _refuse(send: Send, line: str) -> None:
+    body = line.encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _without_halves(scope: Scope, receive: Receive) -> Receive:

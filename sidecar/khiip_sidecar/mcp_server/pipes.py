@@ -100,9 +100,9 @@ def understood(line: bytes | None) -> Line | None:
     try:
         data = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return Line(refusal=refusal(None, PARSE_ERROR, "The line is not JSON."))
+        return Line(refusal=refusal(None, PARSE_ERROR, "That is not JSON."))
     if not isinstance(data, dict):
-        sentence = "A line holds one JSON-RPC message; batches are not served."
+        sentence = "One JSON-RPC message at a time, as an object: batches are not served."
         return Line(refusal=refusal(None, INVALID_REQUEST, sentence))
     return _message(data)
 

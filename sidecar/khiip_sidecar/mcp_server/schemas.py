@@ -32,7 +32,7 @@ _MAX_TOKENS = next(each for each in wire_params.RECALL if each.name == "max_toke
 RECALL = wire_params.RECALL
 LIST = (*wire_params.CAPTURES, _MAX_TOKENS)
 CAPTURE = (
-    Parameter("id", "text", "The capture's id, as recall and list_captures give it.", many="one"),
+    Parameter("id", "text", "The capture's id, as recall and list_captures give it; or its path."),
     Parameter(
         "offset", "whole", "Characters to skip.", 0, least=0, most=wire_params.MAX_OFFSET * 1000
     ),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from mcp import types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
@@ -28,6 +28,8 @@ from khiip_sidecar.wire.encode import Json, error_body, to_json
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
+# What the SDK says of a request that comes before the handshake.
+TOO_EARLY = "Invalid request parameters"
 INSTRUCTIONS = (
     "The user's Obsidian vault as memory. Call `recall` before acting or answering on anything "
     "they may have noted; with no arguments it says what the vault is about. Rows are short: "
@@ -38,7 +40,7 @@ INSTRUCTIONS = (
 def make_server(source: Source) -> Server[Any]:
     """A server that answers from `source`; one serves many connections."""
     face = _Face(source)
-    return Server(
+    server: Server[Any] = Server(
         "khiip",
         version=__version__,
         title="Khiip",
@@ -52,6 +54,26 @@ def make_server(source: Source) -> Server[Any]:
         on_get_prompt=face.get_prompt,
         on_completion=face.complete,
     )
+    server.middleware.append(_in_plain_words)
+    return server
+
+
+async def _in_plain_words(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Say what is wrong where the SDK has one phrase for all: too early, or parameters amiss."""
+    try:
+        return await call_next(ctx)
+    except MCPError as error:
+        if error.error.message != TOO_EARLY:
+            raise
+        sentence = "The session has not begun: send `initialize` first."
+        raise MCPError(types.INVALID_PARAMS, sentence) from error
+    except ValueError as error:
+        if not hasattr(error, "errors"):  # the SDK's own models say which parameter it is
+            raise
+        names = [".".join(map(str, each["loc"])) for each in error.errors() if each["loc"]]
+        where = f": look at `{names[0]}`" if names else ""
+        sentence = f"The parameters of {ctx.method} are not as the protocol has them{where}."
+        raise MCPError(types.INVALID_PARAMS, sentence) from error
 
 
 class _Face:

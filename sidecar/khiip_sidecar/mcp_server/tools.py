@@ -21,6 +21,7 @@ from khiip_sidecar.mcp_server.budget import (
     fit_rows,
     tokens_of,
 )
+from khiip_sidecar.mcp_server.by_path import capture_named
 from khiip_sidecar.mcp_server.reading import head_of, page_of, text_of
 from khiip_sidecar.wire.encode import Json
 
@@ -110,7 +111,7 @@ def get_capture(backend: Backend, arguments: Arguments) -> Json:
     capture_id = plain_id(asked.params.get("id", [""])[0])
     if not capture_id:
         raise UsageError("`id` is missing.", hint="recall and list_captures give ids.")
-    capture = backend.capture(capture_id)
+    capture = capture_named(backend, capture_id)
     answer: Json = {"capture": head_of(capture), **page_of(text_of(capture), offset, limit)}
     if answer["has_more"]:
         answer["how_to_go_on"] = f"Go on with offset={answer['next_offset']}."
@@ -233,10 +234,10 @@ TOOLS = (
     ToolSpec(
         "get_capture",
         "Read a capture",
-        "Read one note of the vault by the id that recall or list_captures gave: what it is, and "
-        "its text, page by page. `limit` is how many characters to read (6,000 unless said), "
-        "`offset` where to begin; the answer says how long the whole is and the next offset. Use "
-        "it when a row's excerpt is not enough.",
+        "Read one note of the vault by the id that recall or list_captures gave, or by its "
+        "vault_path: what it is, and its text, page by page. `limit` is how many characters to "
+        "read (6,000 unless said), `offset` where to begin; the answer says how long the whole is "
+        "and the next offset. Use it when a row's excerpt is not enough.",
         schemas.input_schema(schemas.CAPTURE, {}, ("id",)),
         schemas.capture_output(),
         get_capture,
