@@ -100,18 +100,19 @@ class Operations:
         return self._answer(result, said)
 
     def captures(self, params: Given) -> list[Json]:
-        """Captures, newest first."""
+        """Captures, newest first; `stale` where a note has changed since it was indexed."""
         said = self._parsed(wire_params.CAPTURES, params)
-        records = self._service.captures(
-            filters_of(said), limit=said["limit"], offset=said["offset"]
-        )
-        if said["view"] == "lean":
-            return [wire_views.lean_row(record, said["excerpt_chars"]) for record in records]
-        return list(self._full(records))
+        found = self._service.captures(filters_of(said), limit=said["limit"], offset=said["offset"])
+        chars, records = said["excerpt_chars"], [record for record, _ in found]
+        lean = (wire_views.lean_row(each, chars) for each in records)
+        rows = lean if said["view"] == "lean" else iter(self._full(records))
+        return [_marked(row, stale) for row, (_, stale) in zip(rows, found, strict=True)]
 
     def capture(self, capture_id: str) -> Json:
-        """One full capture."""
-        return next(self._full([self._service.capture(capture_id)]))
+        """One full capture; `stale` when its note has changed since it was indexed."""
+        record = self._service.capture(capture_id)
+        changed = self._service.index.freshness(record) == "changed"
+        return _marked(next(self._full([record])), stale=changed)
 
     def refetch(self, capture_id: str, params: Given) -> Json:
         """Read one note again; the full capture."""
@@ -205,6 +206,10 @@ class Operations:
         if path.is_relative_to(settings.vault):
             return path.relative_to(settings.vault).as_posix()
         return DATABASE_FILE
+
+
+def _marked(view: Json, stale: bool) -> Json:
+    return {**view, "stale": True} if stale else view
 
 
 def request_of(said: Values) -> RecallRequest:

@@ -25,7 +25,8 @@ class Place:
 class Page(Generic[T]):
     """What is there from `offset` on; `gone` counts what was met and is not on the disk.
 
-    `end` is where the next page begins.
+    `changed` says of each item whether its note has changed since; `end` is where the next page
+    begins.
     """
 
     items: tuple[T, ...]
@@ -33,6 +34,7 @@ class Page(Generic[T]):
     stale: bool
     gone: int
     end: Place
+    changed: tuple[bool, ...] = ()
 
 
 def fill_page(
@@ -63,13 +65,15 @@ def fill_page(
         if len(batch) < asked:
             break
     page = present[skipped : skipped + limit]
+    changed = tuple(state == "changed" for _, state, _ in page)
     gone = read - start.read - len(present)
     return Page(
         items=tuple(item for item, _, _ in page),
         has_more=len(present) >= wanted,
-        stale=gone > 0 or any(state == "changed" for _, state, _ in page),
+        stale=gone > 0 or any(changed),
         gone=gone,
         end=Place(offset + len(page), page[-1][2]) if page else start,
+        changed=changed,
     )
 
 

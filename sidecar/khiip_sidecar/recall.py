@@ -155,8 +155,10 @@ class RecallService:
         except StorageError as error:
             _log.warning("accesses could not be written: %s", error)
 
-    def captures(self, filters: Filters, *, limit: int, offset: int) -> list[CaptureRecord]:
-        """Captures newest first, replaced versions too."""
+    def captures(
+        self, filters: Filters, *, limit: int, offset: int
+    ) -> list[tuple[CaptureRecord, bool]]:
+        """Captures newest first, replaced versions too, and whether each note has changed since."""
         wanted = replace(self._checked(filters), heads_only=False)
         key = (wanted, self.index.meta("generation"))
         page = fill_page(
@@ -169,7 +171,7 @@ class RecallService:
         self._bookmarks.remember(key, page.end)
         if not page.items:
             self._require_notes()
-        return list(page.items)
+        return list(zip(page.items, page.changed, strict=True))
 
     def capture(self, capture_id: str) -> CaptureRecord:
         """One capture by its id; NotFound when there is none, or its note is gone."""

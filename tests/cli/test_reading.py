@@ -123,6 +123,22 @@ def test_a_deleted_note_is_not_served_and_the_index_is_said_to_be_behind(indexed
     assert QUIPU not in {row["vault_path"] for row in answer["results"]}
 
 
+def test_the_former_text_of_a_changed_note_is_said_to_be_that(indexed: Khiipd) -> None:
+    assert "stale" not in indexed.ok("get", QUIPU, "--json").stdout
+    (indexed.settings.vault / QUIPU).write_text("Other words altogether, and more of them.")
+    got = indexed.ok("get", QUIPU, "--json")
+    assert json.loads(got.stdout)["stale"] is True
+    assert got.stderr == "the note has changed since this was read from it; run khiipd reindex\n"
+    for view in ("lean", "full"):
+        listed = indexed.ok("list", "--view", view, "--json")
+        marks = {row["vault_path"]: row.get("stale") for row in json.loads(listed.stdout)}
+        assert marks == {QUIPU: True, "Notes/Tides.md": None, "Bread.md": None}
+        assert listed.stderr == "index is behind: 1 note changed; run khiipd reindex\n"
+    assert f"{QUIPU} [stale]\n" in indexed.ok("list").stdout
+    indexed.ok("reindex")
+    assert indexed.ok("list").stderr == indexed.ok("get", QUIPU).stderr == ""
+
+
 def test_the_ghost_of_the_only_note_is_an_empty_answer(make_khiipd: Callable[..., Khiipd]) -> None:
     cli = make_khiipd({"n.md": "token zz91q"})
     cli.ok("reindex")

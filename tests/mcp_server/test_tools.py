@@ -152,6 +152,18 @@ def test_an_address_is_as_good_as_an_id(house: House) -> None:
     assert answer["capture"]["vault_path"] == "日記/雨.md"
 
 
+def test_the_former_text_of_a_changed_note_is_told(tmp_path: Path) -> None:
+    with open_house(tmp_path / "v", {"a.md": "Knots."}) as house:
+        house.write("a.md", "Other words altogether.")
+        answer = call(house, "get_capture", {"id": "a.md"})
+        assert answer["text"] == "Knots."
+        assert answer["notes"] == [
+            "The note has changed since it was indexed: this is its former text."
+        ]
+        [row] = call(house, "list_captures", {})["captures"]
+        assert row["stale"] is True
+
+
 @pytest.mark.parametrize("name", ["id", "path", "vault_path"])
 def test_the_path_that_rows_show_is_as_good_as_an_id(house: House, name: str) -> None:
     row = call(house, "list_captures", {"folder": "日記"})["captures"][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from khiip_sidecar.cli.app import App, pass_app
-from khiip_sidecar.cli.output import write, write_json, write_pretty
+from khiip_sidecar.cli.output import say, write, write_json, write_pretty
 
 
 @click.command("get")
@@ -35,6 +35,8 @@ def command(app: App, /, name: str, embed_text: bool, as_json: bool) -> None:
         return
     with app.backend(settings) as backend:
         capture = backend.capture(capture_id(settings, name))
+    if capture.get("stale"):
+        say("the note has changed since this was read from it; run khiipd reindex")
     (write_json if as_json else write_pretty)(capture)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.behind import say_behind
 from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
@@ -33,9 +34,12 @@ def command(app: App, /, as_json: bool, **given: Given) -> None:
       khiipd list --limit 0 --json > captures.json
     """
     params = params_of(given)
-    with app.backend(app.settings()) as backend:
+    settings = app.settings()
+    with app.backend(settings) as backend:
         ask = _all if params.get("limit") == ["0"] else _page
         captures = ask(backend, params)
+    if any(each.get("stale") for each in captures):
+        say_behind(settings)
     if as_json:
         write_json(captures)
         return

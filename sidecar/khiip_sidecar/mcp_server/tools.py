@@ -115,7 +115,10 @@ def get_capture(backend: Backend, arguments: Arguments) -> Json:
     answer: Json = {"capture": head_of(capture), **page_of(text_of(capture), offset, limit)}
     if answer["has_more"]:
         answer["how_to_go_on"] = f"Go on with offset={answer['next_offset']}."
-    return _told(answer, list(asked.notes))
+    notes = list(asked.notes)
+    if capture.get("stale"):
+        notes.append("The note has changed since it was indexed: this is its former text.")
+    return _told(answer, notes)
 
 
 def plain_id(text: str) -> str:

@@ -144,6 +144,9 @@ _CAPTURE: dict[str, Json] = {
     "problems": many(reference("Problem")),
 }
 
+# There only where it is true: the note has changed since it was indexed. Hits say it once, for all.
+_CHANGED: dict[str, Json] = {"stale": FLAG}
+
 _COUNTS: dict[str, Json] = {
     "notes": WHOLE,
     "searchable_by_text": WHOLE,
@@ -198,8 +201,8 @@ _ANSWERS: dict[str, Json] = {
             "hint": perhaps(TEXT),
         }
     ),
-    "Capture": record(_CAPTURE),
-    "LeanCapture": record(_LEAN),
+    "Capture": record(_CAPTURE, _CHANGED),
+    "LeanCapture": record(_LEAN, _CHANGED),
     "LeanHit": record({**_LEAN, "score": SCORE}, _TOLD),
     "FullHit": record({"capture": reference("Capture"), "score": SCORE}, _TOLD),
     "Passage": record(
