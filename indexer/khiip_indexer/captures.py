@@ -12,6 +12,7 @@ from khiip_indexer.fields import memory
 from khiip_indexer.fields.checks import PLACEHOLDER
 from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.fields.facts import kind_of, property_facts
+from khiip_indexer.fields.forms import form_of
 from khiip_indexer.fields.ids import derived_id
 from khiip_indexer.fields.mentions import entities
 from khiip_indexer.fields.metadata import Meta, unwrap_wikilinks, wikilink_parts
@@ -110,6 +111,7 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         title_from_stem=from_stem,
         properties=property_facts(sheet.front.metadata),
         kind=kind_of(sheet.meta),
+        form=form_of(sheet.markdown, _inner_links(sheet.body), sheet.problems),
     )
 
 
@@ -141,6 +143,10 @@ def _read(note: NoteFile) -> _Sheet:
         markdown=markdown,
         problems=tuple(problems),
     )
+
+
+def _inner_links(body: Body) -> int:
+    return sum(not link.external for link in body.links)
 
 
 def _own_tags(source: Source, reading: Reading) -> bool:

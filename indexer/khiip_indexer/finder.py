@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,12 @@ class Finder:
 
         with translated(self._database.path):
             return LexicalSearch(self._database.read()).titled(asked, rows)
+
+    def forms(self) -> Mapping[int, str]:
+        """By capture row: which captures are hardly a text, and what they are instead."""
+        with translated(self._database.path):
+            connection = self._database.read()
+            return self._memo.get(connection, "forms", lambda: queries.forms(connection))
 
     def passages(
         self, rows: Sequence[int], query: str, vector: Vector | None

@@ -188,6 +188,7 @@ class Passage:
 
 ExtractionStatus = Literal["success", "partial", "pending-retry", "failed-permanent"]
 RecordedFrom = Literal["frontmatter", "body", "name", "git", "mtime"]
+Form = Literal["template", "links"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class Capture:
     `declared_id` is what the note says its id is, None if it says nothing; `derived_id` follows
     from the path alone. Times are aware and in UTC. `importance` is None unless written.
     `properties` are (key, value) pairs of the frontmatter as filters compare them; `kind` says
-    what kind of entity the note itself is.
+    what kind of entity the note itself is. `form` is what it is where it is hardly a text.
     """
 
     path: str
@@ -240,6 +241,7 @@ class Capture:
     title_from_stem: bool = False
     properties: tuple[tuple[str, str], ...] = ()
     kind: str | None = None
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,6 +296,34 @@ class TestNonsense:
         case.ok("reindex")
         assert case.paths("why is the tide in the harbour later every day")[0] == "B.md"
 
+    @pytest.mark.parametrize("query", ["tide clock oil", "why did the tide clock stop"])
+    @pytest.mark.parametrize("match", ["lexical", "hybrid"])
+    def test_a_list_of_links_does_not_win_by_naming_the_question(
+        self, real: Any, query: str, match: str
+    ) -> None:
+        names = ("Tide clock oil", "Tide clock", "Oil", "Clock oil", "Tide table", "Tide gauge")
+        case = real(
+            {
+                "A.md": "## Related\n" + "\n".join(f"- [[{name}]]" for name in names),
+                "B.md": "The tide clock stopped because its oil had dried out; "
+                "I cleaned it and put in two drops of watch oil.",
+            }
+        )
+        case.ok("reindex")
+        assert case.paths(query, "--match", match)[0] == "B.md"
+        assert case.paths("Related", "--match", match)[0] == "A.md"
+
+    def test_a_template_is_found_after_notes_and_by_its_name(self, real: Any) -> None:
+        notes = {
+            "Templates/Coffee.md": "---\nroaster:\ndate: {{date}}\n---\n## Coffee\nOrigin, roast",
+            "Filter.md": "Ground the coffee coarser today and the filter tasted sweeter.",
+            "Espresso.md": "Eighteen grams of coffee in, thirty-six out, in half a minute.",
+        }
+        case = real(notes)
+        case.run("reindex")
+        assert case.paths("how did the coffee taste", "--match", "hybrid")[-1].startswith("Temp")
+        assert case.paths("Coffee", "--match", "hybrid")[0] == "Templates/Coffee.md"
+
     def test_of_two_hundred_notes_of_one_template_the_one_whose_own_line_fits_is_first(
         self, real: Any
     ) -> None:

@@ -29,9 +29,9 @@ _WORDS = re.compile(r"[^\W_]+")
 class LexicalHit:
     """How a note matches; `score` is in [0, 1], and `share` is how much of the query it holds.
 
-    `fts` when words match, `substring` when the text was also, or only, found as it stands,
-    inside of words too; `verbatim` when it holds the whole of a sentence, or the query is its
-    title.
+    `named` when the query is its title; `fts` when words match, `substring` when the text was
+    also, or only, found as it stands, inside of words too; `verbatim` when it holds the whole of
+    a sentence, or is named.
     """
 
     score: float
@@ -39,6 +39,7 @@ class LexicalHit:
     substring: bool
     verbatim: bool
     share: float = 1.0
+    named: bool = False
 
 
 @dataclass(slots=True)
@@ -115,7 +116,7 @@ class LexicalSearch:
         found = self._by_words(lookup, plan, pool)
         self._fill(lookup, plan, found, pool)
         self._inside(lookup, plan, terms, found, pool)
-        verbatim = _verbatim(lookup, terms, found)
+        named, verbatim = _verbatim(lookup, terms, found)
         scores = self._scores(found, _kept(lookup, _needed(terms, plan), found), verbatim)
         order = sorted(scores, key=lambda row: (row not in verbatim, -scores[row], -row))[:pool]
         return {
@@ -125,6 +126,7 @@ class LexicalSearch:
                 substring=row in found.inside or row in verbatim,
                 verbatim=row in verbatim,
                 share=found.share(row),
+                named=row in named,
             )
             for row in order
         }
@@ -257,18 +259,19 @@ def _plan(lookup: Lookup, terms: Terms, budget: int) -> _Plan:
     return _Plan(tuple(used), limited, counts, lookup.notes(), terms.times)
 
 
-def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> set[int]:
-    """Rows that hold the whole query as a sentence, or have it as their title."""
+def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> tuple[set[int], set[int]]:
+    """Rows that have the whole query as their title, and with those that hold it as a sentence."""
     text = terms.text.strip(_EDGES)
     full = [row for row in found.rows if found.is_full(row)]
     if not text or not full:
-        return set()
+        return set(), set()
     looked = full[:_LOOKED_THROUGH]
-    rows = {row for row, lines in lookup.titles(looked).items() if text in lines}
+    named = {row for row, lines in lookup.titles(looked).items() if text in lines}
+    rows = set(named)
     if terms.sentence:
         many = len(full) > len(looked)
         rows |= set(lookup.inside(text, len(looked))) if many else lookup.saying(text, looked)
-    return rows
+    return named, rows
 
 
 def _needed(terms: Terms, plan: _Plan) -> list[Term]:

@@ -2,7 +2,7 @@
 
 Kinds: `tag`, `author`, `entity` and `name` (entity keys: what a note is about, and what it is
 called), `kind`, `layer`, `altitude`, `mem_type`, `mem_state`, `thread`, `prop` (`key=value`, and
-`key=` for one without a value), `path` and `file` (the file's name).
+`key=` for one without a value), `path` and `file` (the file's name). `form` is for ranking.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def facets_of(capture: Capture) -> Iterator[Facet]:
     yield from (("name", entity_key(name)) for name in _names(capture))
     yield from ((kind, getattr(capture, field) or "") for kind, field in _MEMORY)
     yield from _properties(capture.properties)
+    yield "form", capture.form or ""
     yield "path", path
     yield "file", file
 

@@ -299,3 +299,9 @@ def misread(connection: sqlite3.Connection) -> set[str]:
 def renamed(connection: sqlite3.Connection) -> set[str]:
     """Notes whose vectors were made under another file name that was their title."""
     return {path for (path,) in connection.execute("SELECT path FROM captures WHERE renamed = 1")}
+
+
+def forms(connection: sqlite3.Connection) -> dict[int, str]:
+    """By row: captures that are hardly a text, and what they are instead."""
+    rows = connection.execute("SELECT row, value FROM facets WHERE kind = 'form'")
+    return dict(rows)

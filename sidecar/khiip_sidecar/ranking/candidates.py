@@ -89,12 +89,16 @@ class Pools:
 
     def _gather(self) -> dict[int, Signals]:
         words = self._words()
+        forms = self._index.finder.forms()
         if self._query.vector is None:
-            return {row: Signals(words=hit) for row, hit in words.items()}
+            return {row: Signals(words=hit, form=forms.get(row, "")) for row, hit in words.items()}
         near = self._index.finder.meanings(
             self._query.vector, self._filters, self._size, also=list(words)
         )
-        found = {row: Signals(near.get(row), words.get(row)) for row in near | words}
+        found = {
+            row: Signals(near.get(row), words.get(row), form=forms.get(row, ""))
+            for row in near | words
+        }
         return self._in_context(found) if self._query.words is not None else found
 
     def _in_context(self, found: dict[int, Signals]) -> dict[int, Signals]:

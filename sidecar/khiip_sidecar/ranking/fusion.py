@@ -22,6 +22,8 @@ OWN_PART = 1 / 3
 SHARE_POWER = 0.4
 # Where the model does not know the language its cosine only parts equals.
 WORDS_WEIGHT_WEAK = 0.97
+# What a note that is hardly a text counts: names of other notes, or of what is to be filled in.
+THIN_PART = 0.5
 # A note that holds the whole query comes before all that do not.
 VERBATIM = 0.9
 DIGITS = 6
@@ -32,12 +34,13 @@ class Signals:
     """What is known of how a capture fits a query; None where nothing is.
 
     `context` is the relevance that it has from what it is read with, 0 where that is no more
-    than its own.
+    than its own. `form` says what a capture is that is hardly a text.
     """
 
     meaning: Meaning | None = None
     words: LexicalHit | None = None
     context: float = 0.0
+    form: str = ""
 
     @classmethod
     def of_cosine(cls, value: float) -> Signals:
@@ -46,14 +49,23 @@ class Signals:
 
     @property
     def verbatim(self) -> bool:
-        """Whether the note holds the whole query as it stands."""
-        return self.words is not None and self.words.verbatim
+        """Whether the note holds the whole query as it stands; a link's text is another's title."""
+        if self.words is None or (self.form == "links" and not self.words.named):
+            return False
+        return self.words.verbatim
+
+    @property
+    def part(self) -> float:
+        """What part of its relevance counts: all, but of a bare list or template that was not
+        asked for by its name."""
+        named = self.words is not None and self.words.named
+        return THIN_PART if self.form and not named else 1.0
 
 
 def fused(signals: Signals, words_weight: float) -> float:
     """Relevance in [0, 1] of both; a part that is not there counts nothing."""
     words = held(signals.words, words_weight)
-    value = (1 - words_weight) * cosine(signals.meaning) + words_weight * words
+    value = signals.part * ((1 - words_weight) * cosine(signals.meaning) + words_weight * words)
     if signals.verbatim:
         return round(VERBATIM + (1 - VERBATIM) * value, DIGITS)
     return round(min(max(value, signals.context), VERBATIM), DIGITS)

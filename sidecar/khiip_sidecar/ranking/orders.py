@@ -21,7 +21,7 @@ def score(signals: Signals, match: Match, words_weight: float) -> float:
     if match == "hybrid":
         return fused(signals, words_weight)
     if match == "lexical":
-        return round(signals.words.score, DIGITS) if signals.words else 0.0
+        return round(signals.part * signals.words.score, DIGITS) if signals.words else 0.0
     return signals.meaning.best if signals.meaning else 0.0
 
 

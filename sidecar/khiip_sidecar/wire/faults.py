@@ -56,6 +56,7 @@ FAULTS: dict[int, dict[str, str]] = {
         "model_not_found": "The model is not there.",
         "model_damaged": "The model's file is damaged.",
         "model_unsupported": "The model has parts that this version does not know.",
+        "model_dimension": "The model makes vectors of another length than was said.",
         "no_embedder": "The vault has no embedder: it is searched by words.",
         "consent_needed": "Nobody agreed to the notes being sent to this embedder.",
         "no_key": "The embedder's key is not where it is looked for.",

@@ -68,6 +68,7 @@ PARSED = ("bad_parameter", "unknown_parameter", "too_long", "empty_query")
 IN_VAULT = ("path_outside_vault", "reserved_folder")
 MODEL = (
     *("model_unavailable", "model_not_found", "model_damaged", "model_unsupported"),
+    "model_dimension",
     *("no_embedder", "consent_needed", "no_key"),
     *("embedder_refused", "embedder_gone", "embedder_failed", "embedder_unreachable"),
 )

@@ -107,3 +107,15 @@ def test_reasons_are_given_only_where_they_are_true() -> None:
 def test_the_script_tells_whether_the_model_knows_the_language(query: str, weak: bool) -> None:
     assert is_weak_language(query, "all-MiniLM-L6-v2") is weak
     assert not is_weak_language(query, "a multilingual model")
+
+
+def test_what_is_hardly_a_text_counts_half_unless_it_was_asked_for_by_name() -> None:
+    meaning = Meaning(0.5, 0.5)
+    text = fused(Signals(meaning, words()), WORDS_WEIGHT)
+    for form in ("links", "template"):
+        assert fused(Signals(meaning, words(), form=form), WORDS_WEIGHT) == pytest.approx(text / 2)
+        named = Signals(meaning, words(verbatim=True, named=True), form=form)
+        assert fused(named, WORDS_WEIGHT) == fused(Signals(meaning, words(verbatim=True)), 0.3)
+    sentence = words(verbatim=True)
+    assert not Signals(meaning, sentence, form="links").verbatim
+    assert Signals(meaning, sentence, form="template").verbatim
