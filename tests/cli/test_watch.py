@@ -50,6 +50,14 @@ def test_coverage_says_why_not_the_rest(known: dict[str, int], said: str) -> Non
     assert coverage(state(coverage={"notes": 501, "searchable_by_meaning": 423, **known})) == said
 
 
+def test_without_an_embedder_nothing_is_said_to_wait() -> None:
+    known = {"notes": 6, "searchable_by_text": 5, "searchable_by_meaning": 0, "unreadable": 1}
+    by_words = "5 of 6 notes searchable by words alone (no embedder)"
+    assert coverage(state(coverage=known)) == f"{by_words}; 1 unreadable"
+    waiting = coverage(state(coverage={**known, "pending": 5}))
+    assert waiting == "0 of 6 notes searchable by meaning; 5 waiting, 1 unreadable"
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -157,6 +157,9 @@ def test_without_an_embedder_words_answer_and_it_is_said(case: Case) -> None:
     assert not case.json("recall", "sails", "--match", "lexical")["degraded"]
     health = case.json("status")
     assert (health["status"], health["index"]["pending"]) == ("ok", 0)
+    notes = health["index"]["notes"]
+    said = case.ok("status", "--problems", "0")
+    assert f"{notes} of {notes} notes searchable by words alone (no embedder)\n" in said
     assert case.default.texts == []
 
 

@@ -60,8 +60,16 @@ def coverage(state: State) -> str:
     known = state.get("coverage") or state["counts"]
     notes = counted(known["notes"], "note")
     said = f"{known['searchable_by_meaning']:,} of {notes} searchable by meaning"
+    if _by_words_alone(known):
+        said = f"{known['searchable_by_text']:,} of {notes} searchable by words alone (no embedder)"
     reasons = [f"{known[key]:,} {why}" for key, why in WHY_NOT.items() if known.get(key)]
     return f"{said}; {', '.join(reasons)}" if reasons else said
+
+
+def _by_words_alone(known: State) -> bool:
+    """Whether notes have no vectors, and none is waited for."""
+    vectors = [known.get(key) for key in ("searchable_by_meaning", "pending", "failed")]
+    return bool(known.get("searchable_by_text")) and not any(vectors)
 
 
 def work(state: State) -> str:

@@ -264,11 +264,13 @@ def index_view(work: WorkerState, counts: IndexCounts, problems: Iterable[Proble
 def coverage_view(counts: IndexCounts) -> Json:
     """How many of the vault's notes can be found by meaning, and why not the rest."""
     known = counts.notes + counts.offline_missing + counts.unreadable_missing
+    without = max(0, counts.notes - counts.searchable_by_meaning - counts.failed)
     return {
         "notes": known,
         "searchable_by_text": counts.searchable_by_text,
         "searchable_by_meaning": counts.searchable_by_meaning,
-        "pending": max(0, counts.notes - counts.searchable_by_meaning - counts.failed),
+        # Without an embedder nothing waits for a vector.
+        "pending": min(without, counts.pending),
         "failed": counts.failed,
         "offline": counts.offline_missing,
         "unreadable": counts.unreadable_missing,
