@@ -30,7 +30,8 @@ ARROWS: dict[str, set[str]] = {
     "passages": NOUNS,
     "payloads": NOUNS | {"fields", "markup", "markdown"},
     "shapes": NOUNS | {"fields", "markup", "payloads"},
-    "captures": NOUNS | {"fields", "frontmatter", "markdown", "payloads", "shapes"},
+    "dating": NOUNS | {"fields", "shapes"},
+    "captures": NOUNS | {"dating", "fields", "frontmatter", "markdown", "payloads", "shapes"},
     # searching by text
     "lexical": NOUNS,
     # storing: captures to `.khiip`

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypedDict
 
+from khiip_indexer.dating import times
 from khiip_indexer.fields import memory
 from khiip_indexer.fields.checks import PLACEHOLDER
-from khiip_indexer.fields.dates import parse_date
 from khiip_indexer.fields.facts import kind_of, property_facts
 from khiip_indexer.fields.forms import form_of
 from khiip_indexer.fields.ids import derived_id
@@ -32,13 +31,7 @@ from khiip_indexer.fields.sources import (
     thread_of,
 )
 from khiip_indexer.fields.unread_values import unreadable_values
-from khiip_indexer.fields.written_dates import (
-    MODIFIED_KEYS,
-    RECORDED_KEYS,
-    VALID_KEYS,
-    first_date,
-    unreadable_date,
-)
+from khiip_indexer.fields.written_dates import unreadable_date
 from khiip_indexer.frontmatter import read_frontmatter
 from khiip_indexer.markdown import parse_markdown, to_plain
 from khiip_indexer.payloads import build
@@ -54,14 +47,12 @@ from khiip_indexer.types import (
     NoteFile,
     Pointer,
     Problem,
-    RecordedFrom,
     Source,
 )
 
 NO_AUTHORS = frozenset(
     {"contributors to wikimedia projects", "wikipedia", "unknown", "your uploads"}
 )
-_DAY_NAME = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _TEMPLATE = re.compile(r"\{\{|<%")
 
 
@@ -95,7 +86,7 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         title=title,
         author=", ".join(sheet.authors) or None,
         description=material.description,
-        **_times(sheet),
+        **times(sheet.note, sheet.meta, sheet.reading),
         archived=sheet.meta.flag("archived") is True,
         superseded_by=next(_pointers(sheet.meta, "superseded_by"), None),
         supersedes=tuple(_pointers(sheet.meta, "supersedes")),
@@ -304,48 +295,3 @@ def _entities(sheet: _Sheet) -> tuple[str, ...]:
 
 def _pointers(meta: Meta, key: str) -> Iterator[Pointer]:
     return (Pointer(wikilink_parts(text)[0]) for text in meta.texts(key))
-
-
-class _Times(TypedDict):
-    """When a capture was saved or written, since when it is true, when it was edited."""
-
-    recorded_at: datetime
-    recorded_at_from: RecordedFrom
-    valid_from: datetime
-    modified_at: datetime
-
-
-def _times(sheet: _Sheet) -> _Times:
-    recorded, known_from = _recorded(sheet)
-    dates = sheet.note.dates
-    return {
-        "recorded_at": recorded,
-        "recorded_at_from": known_from,
-        "valid_from": _valid_from(sheet.meta, sheet.reading) or recorded,
-        "modified_at": first_date(sheet.meta, MODIFIED_KEYS) or dates.git_last or dates.mtime,
-    }
-
-
-def _recorded(sheet: _Sheet) -> tuple[datetime, RecordedFrom]:
-    """Return (when the user saved or wrote it, where that is known from)."""
-    reading, dates = sheet.reading, sheet.note.dates
-    if reading.recorded_at is not None:
-        return reading.recorded_at, reading.recorded_at_from
-    skipped = ("created", "date") if reading.created_is_published else ()
-    written = first_date(sheet.meta, tuple(key for key in RECORDED_KEYS if key not in skipped))
-    if written is not None:
-        return written, "frontmatter"
-    name = sheet.note.path.rsplit("/", 1)[-1][:-3]
-    day = parse_date(name) if _DAY_NAME.match(name) else None  # a daily note is of its day
-    if day is not None:
-        return day, "name"
-    return (dates.git_first, "git") if dates.git_first is not None else (dates.mtime, "mtime")
-
-
-def _valid_from(meta: Meta, reading: Reading) -> datetime | None:
-    if reading.valid_from is not None:
-        return reading.valid_from
-    if reading.published_is_not_validity:
-        return first_date(meta, ("valid_from",))
-    keys = (*VALID_KEYS, "created") if reading.created_is_published else VALID_KEYS
-    return first_date(meta, keys)
