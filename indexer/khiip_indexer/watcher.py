@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from khiip_indexer.disk import gitdates
-from khiip_indexer.disk.ignore import IGNORE_FILE, rules_stamp
+from khiip_indexer.disk.ignore import APP_JSON, IGNORE_FILE, rules_stamp
 from khiip_indexer.disk.looks import PLACEHOLDER
 from khiip_indexer.errors import VaultError
 from khiip_indexer.fields.dates import rfc3339
@@ -190,7 +190,7 @@ class Watcher:
         """What an event at a path is about; "" is the whole vault, None is nothing of ours."""
         if path in self._debounce:
             return path
-        if path == IGNORE_FILE:
+        if path in (APP_JSON, IGNORE_FILE):  # what was left out just now is served no longer
             return ""
         if self._own is not None and f"{path}/".startswith(f"{self._own}/"):
             return None
@@ -289,6 +289,8 @@ class Watcher:
                 self._reconcile_at = min(self._reconcile_at, now + later)
                 self._checked_at = None
                 continue
+            if self._failures and self._observer is None:
+                self._reconcile_at = now  # a drive that was away is back, and can be watched
             self._failures = 0
             if self._vault.silent:  # a drive that does not answer may do so in a moment
                 self._reconcile_at = min(self._reconcile_at, now + POLL_SECONDS)

@@ -172,7 +172,27 @@ def test_the_watches_are_the_note_folders_and_no_others(folders: Ears) -> None:
     assert watched(folders) == {"", "folder", "folder/below", "gone", "p"}
     assert watched(folders) == set(folders.vault.folders())
     kernel = Path(f"/proc/self/fdinfo/{folders.observer._kernel._inotify_fd}")  # type: ignore[attr-defined]
-    assert kernel.read_text().count("inotify wd:") == 5
+    assert kernel.read_text().count("inotify wd:") == 5 + 1  # the rules' own folder
+
+
+def test_new_rules_are_heard_however_they_are_written(ears: Ears) -> None:
+    settings = ears.root / ".obsidian"
+    (settings / "app.json").write_text("{}")
+    ears.wait_for(".obsidian/app.json")
+    ears.settle()
+    (settings / "new.json").write_text('{"userIgnoreFilters": ["gone/"]}')
+    (settings / "new.json").replace(settings / "app.json")
+    (ears.root / ".khiipignore").write_text("folder\n")
+    ears.wait_for(".obsidian/app.json", ".khiipignore")
+
+
+@needs_inotify
+def test_of_the_settings_only_the_rules_are_heard(folders: Ears) -> None:
+    folders.settle()
+    write_note(folders.root, ".obsidian/workspace.json", "{}")
+    write_note(folders.root, "the end.md", "again")
+    folders.wait_for("the end.md")
+    assert folders.paths() == {"the end.md"}
 
 
 @needs_inotify

@@ -179,6 +179,16 @@ def test_new_rules_are_asked_for_as_a_whole_and_watched_by(stage: Stage, root: P
     assert WHOLE in stage.take()
 
 
+@pytest.mark.parametrize("rules", [".khiipignore", ".obsidian/app.json"])
+def test_rules_that_are_heard_to_change_count_at_once(stage: Stage, rules: str) -> None:
+    stage.hear(rules)
+    stage.pass_time(1)
+    assert stage.take() == [WHOLE]
+    stage.hear(".obsidian/workspace.json")
+    stage.pass_time(1)
+    assert stage.take() == []
+
+
 def test_a_burst_of_very_many_is_named_by_folders_or_as_the_whole(stage: Stage) -> None:
     stage.hear(*(f"folder/{number}.md" for number in range(MOST_PATHS + 1)))
     stage.pass_time(1)

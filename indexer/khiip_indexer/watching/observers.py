@@ -1,9 +1,10 @@
 """The system's events of a vault, by way of watchdog.
 
 On Linux every folder needs a watch of its own, and they are scarce: one for each folder that may
-hold notes, none for any other, all read by one thread. watchdog's own observer would watch the
-whole tree (`.git` and `node_modules` too), or take a thread for each folder. On other systems one
-recursive watch costs the same whatever is below it, and what is not wanted is left out later.
+hold notes and one for Obsidian's settings, which say what is no note; all read by one thread.
+watchdog's own observer would watch the whole tree (`.git` and `node_modules` too), or take a
+thread for each folder. On other systems one recursive watch costs the same whatever is below it,
+and what is not wanted is left out later.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from khiip_indexer.disk.ignore import APP_JSON
 from khiip_indexer.disk.path_text import encode_path
 from khiip_indexer.vault import Vault
 
@@ -35,6 +37,7 @@ LIMITS = {
     errno.EMFILE: "fs.inotify.max_user_instances",
 }
 _STOP_SECONDS = 2.0
+_SETTINGS = APP_JSON.rpartition("/")[0]
 _READS = ("opened", "closed_no_write")
 
 
@@ -78,15 +81,16 @@ class FolderObserver:
 
     @property
     def folders(self) -> set[str]:
-        """The folders that are watched."""
+        """The folders of notes that are watched."""
         with self._guard:
-            return set(self._watches)
+            return set(self._watches) - {_SETTINGS}
 
     def start(self) -> None:
         from watchdog.observers.inotify_c import InotifyFD
 
         self._kernel = InotifyFD()
         self._kernel.start()
+        self._watch(_SETTINGS)
         self.add("")
 
     def add(self, folder: str) -> None:
@@ -198,6 +202,8 @@ class FolderObserver:
                 continue
             name = encode_path(os.fsdecode(event.name))
             path = f"{folder}/{name}" if folder else name
+            if folder == _SETTINGS and path != APP_JSON:
+                continue
             if event.is_delete or event.is_moved_from:
                 is_folder = event.is_directory or path in self._watches
                 if is_folder:
