@@ -102,7 +102,7 @@ def read_capture(note: NoteFile, vault_name: str) -> Capture:
         title_from_stem=from_stem,
         properties=property_facts(sheet.front.metadata),
         kind=kind_of(sheet.meta),
-        form=form_of(sheet.markdown, _inner_links(sheet.body), sheet.problems),
+        form=form_of(note.path, sheet.markdown, _inner_links(sheet.body), sheet.problems),
     )
 
 
