@@ -52,6 +52,22 @@ def test_one_malformed_note_is_one_line_and_stops_nothing(
     assert "b.md" not in again.stderr
 
 
+def test_many_templates_are_one_line_and_one_is_named(make_khiipd: Callable[..., Khiipd]) -> None:
+    template = "---\ncreated: {{date}}\n---\n"
+    cli = make_khiipd({"A.md": "alpha", "T/1.md": template})
+    assert "T/1.md:2: a template" in cli.run("reindex").stderr
+    for number in (2, 3):
+        write_note(cli.settings.vault, f"T/{number}.md", template)
+    result = cli.run("reindex", "--full")
+    assert result.exit_code == 3
+    assert "3 templates: their placeholders are kept as text\n" in result.stderr
+    assert "T/1.md" not in result.stderr
+    shown = cli.run("status").stdout
+    assert "  3 templates: their placeholders are kept as text\n" in shown
+    assert shown.count(".khiipignore") == 1
+    assert len(json.loads(cli.run("status", "--json").stdout)["problems"]) == 3
+
+
 def test_a_problem_between_two_notes_is_said_once(make_khiipd: Callable[..., Khiipd]) -> None:
     twin = "---\nid: same\n---\n"
     cli = make_khiipd({"a.md": f"{twin}alpha", "b.md": f"{twin}beta"})

@@ -16,6 +16,7 @@ from khiip_indexer.homes import CONFIG_FILE
 from khiip_indexer.records import SyncReport
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.folding import folded_lines
 from khiip_sidecar.cli.follow import reindex_by_sidecar
 from khiip_sidecar.cli.output import counted, plain, problem_line, say, write, write_json
 from khiip_sidecar.cli.progress import Reporter, reporter
@@ -97,8 +98,8 @@ def _reindex(settings: Settings, *, full: bool, accept_deletions: bool, as_json:
             )
         else:
             report = reindex_here(settings, progress, full=full, accept_deletions=accept_deletions)
-    for problem in worth_saying(report.problems, before, _known_problems(settings)):
-        say(problem_line(problem))
+    for line, _ in folded_lines(worth_saying(report.problems, before, _known_problems(settings))):
+        say(line)
     say(summary(report))
     if as_json:
         _write_report(report)

@@ -13,7 +13,8 @@ from khiip_indexer.errors import KhiipError
 from khiip_indexer.types import Problem
 from khiip_sidecar.cli.app import App, local_backend, pass_app
 from khiip_sidecar.cli.facts import Look, status_lines
-from khiip_sidecar.cli.output import painter, plain, problem_line, write, write_json
+from khiip_sidecar.cli.folding import folded_lines
+from khiip_sidecar.cli.output import painter, plain, write, write_json
 from khiip_sidecar.client import find_sidecar
 from khiip_sidecar.wire.encode import problem_view
 
@@ -51,13 +52,13 @@ def command(app: App, /, *, most: int, watch: bool, as_json: bool) -> int:
     settings = app.settings()
     if watch:
         return _watch(settings, as_json=as_json)
-    look, problems = _look(settings), _problems(settings, limit=None if as_json else most)
+    look, problems = _look(settings), _problems(settings)
     if as_json:
         write_json({**look.health, "problems": [problem_view(each) for each in problems]})
     else:
         for line in status_lines(settings, look, painter(sys.stdout)):
             write(line)
-        _show_problems(problems, look.health["index"]["problems"])
+        _show_problems(problems, most)
     return EXIT_PROBLEMS if look.health["index"]["problems"] else 0
 
 
@@ -69,11 +70,11 @@ def _look(settings: Settings) -> Look:
         return Look(local.health(), local.index_state())
 
 
-def _problems(settings: Settings, limit: int | None) -> list[Problem]:
+def _problems(settings: Settings) -> list[Problem]:
     from khiip_indexer.index import VaultIndex
 
     with VaultIndex.open(settings) as index:
-        return index.problems(limit=limit)
+        return index.problems()
 
 
 def _watch(settings: Settings, *, as_json: bool) -> int:
@@ -99,10 +100,11 @@ def _watch(settings: Settings, *, as_json: bool) -> int:
     return 0
 
 
-def _show_problems(problems: Sequence[Problem], total: int) -> None:
-    for problem in problems:
-        write(f"  {problem_line(problem)}")
-        if problem.hint:
-            write(f"      {plain(problem.hint)}")
-    if problems and total > len(problems):
-        write(f"  … and more: khiipd status --problems {total}")
+def _show_problems(problems: Sequence[Problem], most: int) -> None:
+    lines = folded_lines(problems)
+    for line, hint in lines[:most]:
+        write(f"  {line}")
+        if hint:
+            write(f"      {plain(hint)}")
+    if most and len(lines) > most:
+        write(f"  … and more: khiipd status --problems {len(problems)}")
