@@ -48,6 +48,9 @@ def parse(parameters: Sequence[Parameter], given: Given, now: datetime) -> dict[
     texts = _by_name(parameters, given)
     said: dict[str, Any] = {}
     for each in parameters:
+        if each.name not in texts and f"-{each.name}" not in texts:
+            said |= _unset(each)  # most of them, in every request
+            continue
         parts = [*_signed(each, texts, negative=False), *_signed(each, texts, negative=True)]
         _check_count(each, parts)
         said[each.name] = _value(each, [part for part, negative in parts if not negative], now)
@@ -55,6 +58,11 @@ def parse(parameters: Sequence[Parameter], given: Given, now: datetime) -> dict[
             unwanted = [part for part, negative in parts if negative]
             said[f"-{each.name}"] = _value(each, unwanted, now)
     return said
+
+
+def _unset(parameter: Parameter) -> dict[str, Value]:
+    names = (parameter.name, f"-{parameter.name}") if parameter.negatable else (parameter.name,)
+    return dict.fromkeys(names, parameter.default if parameter.many == "one" else ())
 
 
 def escaped(value: str) -> str:
