@@ -135,8 +135,10 @@ def test_the_former_text_of_a_changed_note_is_said_to_be_that(indexed: Khiipd) -
         assert marks == {QUIPU: True, "Notes/Tides.md": None, "Bread.md": None}
         assert listed.stderr == "index is behind: 1 note changed; run khiipd reindex\n"
     assert f"{QUIPU} [stale]\n" in indexed.ok("list").stdout
+    assert "index is behind: 1 note changed" in indexed.ok("related", "Bread.md").stderr
     indexed.ok("reindex")
-    assert indexed.ok("list").stderr == indexed.ok("get", QUIPU).stderr == ""
+    for words in (["list"], ["get", QUIPU], ["related", "Bread.md"]):
+        assert indexed.ok(*words).stderr == ""
 
 
 def test_the_ghost_of_the_only_note_is_an_empty_answer(make_khiipd: Callable[..., Khiipd]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from khiip_sidecar.cli.app import App, pass_app
+from khiip_sidecar.cli.behind import say_behind
 from khiip_sidecar.cli.options import Given, params_of, wire_options
 from khiip_sidecar.cli.output import say, write_json
 from khiip_sidecar.cli.rows import show_captures
@@ -33,6 +34,8 @@ def command(app: App, /, name: str, as_json: bool, **given: Given) -> None:
     params = params_of(given)
     with app.backend(settings) as backend:
         answer = backend.related({"id": [capture_id(settings, name)], **params})
+    if answer.get("stale"):
+        say_behind(settings)
     if as_json:
         write_json(answer)
         return
