@@ -175,8 +175,8 @@ class GraphKeeper:
             self.load(model)
             graph = self._to_save(model)
             self._remember_fault(missing=graph is None)
-            if graph is None:
-                return
+            if graph is None or not self._database.stands():
+                return  # the folder was deleted, and may be another writer's now
             path = self._state / f"vectors.{generation}.hnsw"
             write_through(path, graph.save)
             size, sha256 = digest(path)

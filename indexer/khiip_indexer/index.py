@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from khiip_indexer.storage import queries
 from khiip_indexer.storage.access_rows import Tally
 from khiip_indexer.storage.accesses import AccessLog
 from khiip_indexer.storage.database import DAMAGE_MARK, DATABASE_FILE, Database, translated
-from khiip_indexer.storage.owner import check_owner
+from khiip_indexer.storage.owner import WRITER_FILE, check_owner
 from khiip_indexer.storage.reading import CacheReader
 from khiip_indexer.store import get_meta
 from khiip_indexer.types import ModelIdentity
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from khiip_indexer.lock import Role, WriterLock
     from khiip_indexer.search import Search
     from khiip_indexer.vectors import Vector
+
+
+def _nothing() -> None:
+    return None
+
 
 # A search waits this long for a note that has changed on disk; then it is shown as changed.
 FRESHNESS_SECONDS = 0.3
@@ -54,6 +59,10 @@ class VaultIndex(CacheReader):
         self._history: History | None = None
         self._making = threading.Lock()
         self._lock = lock
+        # Told when there is no index to be read, and when one was begun anew.
+        self.missing: Callable[[], None] = _nothing
+        self.renewed: Callable[[], None] = _nothing
+        database.when_missing = self._explain_missing
         self._accesses = AccessLog(settings.state)
 
     @classmethod
@@ -89,6 +98,38 @@ class VaultIndex(CacheReader):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def stands(self) -> bool:
+        """Whether the files that this process writes are those that others find; cheap."""
+        return self._lock is None or (self._lock.stands() and self.database.stands())
+
+    def is_being_made(self) -> bool:
+        """Whether another process brings the index up to the notes now; cheap where none does."""
+        if not (self.settings.state / WRITER_FILE).exists():
+            return False
+        from khiip_indexer.lock import writer_of
+
+        return writer_of(self.settings.state) == "reindex"
+
+    def take_up(self) -> bool:
+        """Begin anew where the folder was deleted while it was open; tells whether it was.
+
+        What was read is written into the new one, and so are the vectors. Raises VaultError where
+        the vault itself is not there, and VaultLocked where another process writes now.
+        """
+        from khiip_indexer.opening import take_up
+
+        self.vault.require()
+        if self._lock is None or self.stands():
+            return False
+        take_up(self.database, self._lock, self.settings, self._vault_id)
+        self._accesses.come_back()
+        self.renewed()
+        return True
+
+    def _explain_missing(self) -> None:
+        self.vault.require()
+        self.missing()
 
     @property
     def graphs(self) -> GraphKeeper:

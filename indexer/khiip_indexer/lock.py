@@ -14,11 +14,12 @@ from filelock import FileLock, Timeout
 
 from khiip_indexer.errors import VaultLocked
 from khiip_indexer.storage.atomic import storage_error, write_file
+from khiip_indexer.storage.identity import Identity, identity, is_still
+from khiip_indexer.storage.owner import WRITER_FILE
 
 _log = logging.getLogger(__name__)
 
 LOCK_FILE = "lock"
-WRITER_FILE = "writer.json"
 _MOMENT = 5.0  # seconds
 
 Role = Literal["serve", "reindex"]
@@ -49,11 +50,15 @@ class WriterLock:
     """
 
     def __init__(self, state: Path) -> None:
-        self._lock = FileLock(str(state / LOCK_FILE), thread_local=False)
+        self._path = state / LOCK_FILE
+        self._lock = FileLock(str(self._path), thread_local=False)
         self._writer = state / WRITER_FILE
+        self._held: Identity | None = None
+        self._role: Role = "reindex"
 
     def acquire(self, role: Role) -> None:
         """Take the lock at once or raise VaultLocked with the holder's process id."""
+        self._role = role
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -67,18 +72,60 @@ class WriterLock:
         except BaseException:
             self._lock.release()
             raise
+        self._held = identity(self._path)
+
+    def stands(self) -> bool:
+        """Whether the lock that is held is the one that another process would meet; cheap."""
+        return self._lock.is_locked and is_still(self._path, self._held)
+
+    def acquire_again(self) -> None:
+        """Take the lock that is there now, where the one that was held is not; as `acquire`."""
+        if not self.stands():
+            self._lock.release(force=True)
+            self._held = None
+            self._lock = FileLock(str(self._path), thread_local=False)
+            self.acquire(self._role)
 
     def release(self) -> None:
         """Let the next writer in."""
         if self._lock.is_locked:
-            self._writer.unlink(missing_ok=True)
+            if self.stands():  # else the file names whoever took the place
+                self._writer.unlink(missing_ok=True)
             self._lock.release()
 
     def _holder(self) -> str:
-        try:
-            said = json.loads(self._writer.read_bytes())
-            verb = "served" if said["role"] == "serve" else "being indexed"
-            return f"vault is {verb} by pid {int(said['pid'])}"
-        except (OSError, ValueError, KeyError, TypeError):
+        said = _said(self._writer)
+        if said is None:
             # The holder has the lock but has not written its name yet, or has just left.
             return "another process is writing this vault's index"
+        role, pid = said
+        return f"vault is {'served' if role == 'serve' else 'being indexed'} by pid {pid}"
+
+
+def writer_of(state: Path) -> str | None:
+    """What another process that writes an index now is there for, a Role; None without one.
+
+    The lock itself is only tried where somebody says that it is held: whoever wants it in that
+    very moment would find it taken.
+    """
+    said = _said(state / WRITER_FILE)
+    if said is None or said[1] == os.getpid():
+        return None
+    lock = FileLock(str(state / LOCK_FILE))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return said[0]
+    except OSError:
+        return None
+    lock.release()
+    return None
+
+
+def _said(path: Path) -> tuple[str, int] | None:
+    """Role and process id that a writer left about itself."""
+    try:
+        said = json.loads(path.read_bytes())
+        return str(said["role"]), int(said["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

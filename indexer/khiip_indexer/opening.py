@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from khiip_indexer import store
+from khiip_indexer.errors import VaultLocked
 from khiip_indexer.storage.database import DATABASE_FILE, Database, translated
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
+    from khiip_indexer.lock import WriterLock
 
 
 def writable(settings: Settings) -> Database:
@@ -20,6 +22,25 @@ def writable(settings: Settings) -> Database:
         database.close()
         raise
     return database
+
+
+def take_up(database: Database, lock: WriterLock, settings: Settings, vault_id: str) -> None:
+    """Go on in a folder that was deleted or replaced: with what is there now, else anew.
+
+    Raises VaultLocked when another process writes there; then this one only reads.
+    """
+    from khiip_indexer.storage.folder import prepare_again
+    from khiip_indexer.storage.repair import rescue
+
+    try:
+        prepare_again(settings, lock)
+    except VaultLocked:
+        database.let_go()
+        raise
+    if not database.stands():
+        rescue(database)
+        database.renew(lambda: None)
+        make_ours(database, settings, vault_id)
 
 
 def make_ours(database: Database, settings: Settings, vault_id: str | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from khiip_indexer.disk.ages import Ages
 from khiip_indexer.embedding.lineup import Lineup
-from khiip_indexer.errors import ModelError, NotFound, StorageError
+from khiip_indexer.errors import IndexMissing, ModelError, NotFound, StorageError
 from khiip_indexer.index import VaultIndex
 from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.storage import queries
@@ -71,6 +71,10 @@ class Syncer:
         self._balked = False
         self._failed: Embedder | None = None
 
+    def stands(self) -> bool:
+        """Whether the index's files are still those that are written; else a run begins anew."""
+        return self._index.stands()
+
     def stop(self) -> None:
         """Let a run in another thread end after its current batch."""
         self._stop.set()
@@ -94,6 +98,8 @@ class Syncer:
         self._stop.clear()
         self._failed = None
         started = time.monotonic()
+        if self._index.take_up():
+            paths = None
         self._noticed = noticed
         try:
             report, kept = self._repairing(
@@ -205,6 +211,8 @@ class Syncer:
 
     def _between_batches(self) -> bool:
         """Take in what was edited while vectors are made; true when the run is to end."""
+        if not self._index.stands():
+            self._stop.set()  # what is written now, nobody will ever read
         if not self._stop.is_set() and (paths := self._noticed()):
             # Vectors of these notes only: the others wait for the run that is under way.
             before, self._noticed = self._noticed, _nothing
@@ -214,6 +222,11 @@ class Syncer:
 
     def refetch(self, path: str) -> None:
         """Read, project and embed one note again in place, whatever failed before."""
+        self._index.vault.require()
+        if not self._index.stands():
+            raise IndexMissing(
+                "The index is made anew.", hint="Try again in a moment.", code="index_warming"
+            )
         seen = self._index.vault.fingerprint(path)
         if seen is None:
             raise NotFound(f"The note {path} is not in the vault.")

@@ -13,6 +13,7 @@ from khiip_indexer.disk.ignore import IgnoreRules, rules_stamp
 from khiip_indexer.disk.looks import SUFFIX
 from khiip_indexer.disk.path_text import folders_above
 from khiip_indexer.disk.patience import GaveUp, Patience
+from khiip_indexer.disk.presence import Presence, not_there
 from khiip_indexer.disk.walk import LOOK_SECONDS, Walk, fingerprint_of, is_offline, no_answer
 from khiip_indexer.errors import NotFound, PathOutsideVault, ReservedFolder, UsageError, VaultError
 from khiip_indexer.types import Fingerprint, Problem
@@ -43,6 +44,7 @@ class Vault:
             raise VaultError(
                 f"There is no vault folder at {self.root}.", hint="Check the path given as vault."
             )
+        self._is_here = Presence(self.root)
         self._patience = Patience()
         self._looking = Patience()
         self._unseen: tuple[Problem, ...] = ()
@@ -53,6 +55,11 @@ class Vault:
     def name(self) -> str:
         """The vault's name, as Obsidian shows it: its folder's."""
         return self.root.name
+
+    def require(self) -> None:
+        """Raise VaultError where the vault's own folder is not there to be looked at."""
+        if not self._answer(self._is_here):
+            raise not_there(self.root)
 
     def close(self) -> None:
         """Let go of what reading needed; it may be used again."""

@@ -90,7 +90,7 @@ class Daemon:
         embedder = Answering(lineup, index.model)
         self._worker = IndexWorker(
             Syncer(index, lineup),
-            lambda: warm(index, embedder),
+            lambda: self._warm(embedder),
             reconciled=self._reconciled,
         )
         self._watcher = Watcher(index.vault, self._worker.notice, own=index.settings.state)
@@ -108,6 +108,10 @@ class Daemon:
         self._idle = IdleExit(app, idle_exit, self._worker.waits, self.stop) if idle_exit else None
         self._server = Server(self._idle or app)
 
+    def _warm(self, embedder: Embedder) -> None:
+        self.index.take_up()  # else what is warmed would be an index that nobody has any more
+        warm(self.index, embedder)
+
     def _reconciled(self, report: SyncReport | None) -> None:
         self._watcher.reconciled(report)
 
@@ -119,6 +123,8 @@ class Daemon:
         """Serve until stopped; the thread's work ends at its next step and keeps what it did."""
         self._key()  # a key that cannot be had must stop the start, not the first request
         self._server.when_started = lambda: on_ready(self) if on_ready else None
+        self.index.missing = self._worker.look_after_index
+        self.index.renewed = lambda: _announce(self.index, self.url)
         with _announced(self.index, self.url):
             self._worker.start()
             self._watcher.start()
@@ -233,18 +239,23 @@ def url_of(address: Address) -> str:
 @contextlib.contextmanager
 def _announced(index: VaultIndex, url: str) -> Iterator[None]:
     """`.khiip/sidecar.json` tells other programs where to ask, for as long as there is someone."""
-    path = index.settings.state / SIDECAR_FILE
+    _announce(index, url)
+    try:
+        yield
+    finally:
+        known = read_sidecar_file(index.settings.state)
+        if known is None or known.pid == os.getpid():  # another may serve the vault by now
+            (index.settings.state / SIDECAR_FILE).unlink(missing_ok=True)
+
+
+def _announce(index: VaultIndex, url: str) -> None:
     said = {
         "url": url,
         "pid": os.getpid(),
         "vault_id": index.vault_id,
         "version": __version__,
     }
-    write_file(path, json.dumps(said).encode() + b"\n")
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
+    write_file(index.settings.state / SIDECAR_FILE, json.dumps(said).encode() + b"\n")
 
 
 @contextlib.contextmanager

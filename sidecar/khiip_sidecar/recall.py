@@ -6,14 +6,22 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from khiip_indexer.embedding.lineup import actual
 from khiip_indexer.embedding.remembered import Floors
-from khiip_indexer.errors import KhiipError, NotFound, StorageError, Unsupported, UsageError
+from khiip_indexer.errors import (
+    IndexMissing,
+    KhiipError,
+    NotFound,
+    StorageError,
+    Unsupported,
+    UsageError,
+    VaultError,
+)
 from khiip_indexer.records import CaptureRecord, Filters, IndexCounts, WatcherState
 from khiip_sidecar.memory.desk import MemoryDesk
-from khiip_sidecar.paging import Bookmarks, fill_page
+from khiip_sidecar.paging import Bookmarks, Page, fill_page
 from khiip_sidecar.ranking.engine import NEAR, Found, SearchEngine
 from khiip_sidecar.ranking.reading import Reading, require_vectors
 from khiip_sidecar.ranking.showing import Showing
@@ -36,6 +44,10 @@ if TYPE_CHECKING:
     from khiip_sidecar.overview import Overview, OverviewRequest
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# What can be counted of an index that is not there.
+NOTHING = IndexCounts(0, 0, 0, 0, 0, 0, 0, 0, last_reconcile=None)
 
 # What unrelated texts reach, by model: of 24 questions about what no note of the sample vault
 # speaks of, 14 find nothing above it; of its 42 real ones, none loses its answer (at least 0.25).
@@ -110,8 +122,7 @@ class RecallService:
         self, request: RecallRequest, reading: Reading | None, found: Found
     ) -> RecallResult:
         page = found.page
-        if not page.items:
-            self._require_notes()
+        self._require_whole(page)
         return RecallResult(
             query=request.query,
             model=self.embedder.identity,
@@ -132,6 +143,7 @@ class RecallService:
         from khiip_sidecar.history import file_history
         from khiip_sidecar.linking import linked_memories
 
+        self.index.vault.require()
         wanted = self.index.vault.resolve(path)
         found = file_history(self.index.history.edits(wanted))
         linked = linked_memories(self.index, wanted, found, include_archived=include_archived)
@@ -141,6 +153,7 @@ class RecallService:
         """Who and what the notes are about, by how much is going on."""
         from khiip_sidecar.overview import overview
 
+        self.index.vault.require()
         wanted = replace(request, filters=self._checked(request.filters))
         found = overview(self.memory.sources, self.memory.remembered, self.memory.tallies, wanted)
         if not found.entities:
@@ -160,7 +173,7 @@ class RecallService:
     ) -> list[tuple[CaptureRecord, bool]]:
         """Captures newest first, replaced versions too, and whether each note has changed since."""
         wanted = replace(self._checked(filters), heads_only=False)
-        key = (wanted, self.index.meta("generation"))
+        key = (wanted, self.index.meta("generation"), self.index.database.renewals)
         page = fill_page(
             lambda limit, offset: self.index.page(wanted, limit=limit, offset=offset),
             self.index.freshness,
@@ -169,14 +182,14 @@ class RecallService:
             start=self._bookmarks.before(key, offset),
         )
         self._bookmarks.remember(key, page.end)
-        if not page.items:
-            self._require_notes()
+        self._require_whole(page)
         return list(zip(page.items, page.changed, strict=True))
 
     def capture(self, capture_id: str) -> CaptureRecord:
         """One capture by its id; NotFound when there is none, or its note is gone."""
         record = self.index.capture(clean_text(capture_id))
         if record is None:
+            self.index.vault.require()
             raise NotFound(
                 "No capture has this id.",
                 hint="List captures to see their ids.",
@@ -202,12 +215,18 @@ class RecallService:
 
     def health(self) -> Health:
         """The state of the index and of the work on it."""
-        work = self.work()
+        try:
+            return self._health(self.work(), self._watching())
+        except (IndexMissing, VaultError) as error:
+            state, watcher = self.work().state, self._watching()
+            return Health(state, error.sentence, NOTHING, self.index.vault_id, watcher)
+
+    def _health(self, work: WorkerState, watcher: WatcherState) -> Health:
         kept = int(self.index.meta("suspect") or 0)
         state = "suspect" if kept and work.state == "ready" else work.state
-        watcher = self._watching()
         reason = (
-            work.error
+            self._vault_fault()
+            or work.error
             or self._model_fault()
             or (notes_gone(kept) if kept else None)
             or not_watching(watcher)
@@ -218,8 +237,10 @@ class RecallService:
         return self.index.counts()
 
     def work(self) -> WorkerState:
-        """What the indexing thread does now; `ready` when this process has none."""
-        return self._worker.state() if self._worker else idle_state()
+        """What the indexing thread does now; without one, whether another process indexes."""
+        if self._worker is not None:
+            return self._worker.state()
+        return idle_state(indexing=self.index.is_being_made())
 
     def start_index(self, *, full: bool, accept_deletions: bool) -> None:
         """Have the vault read again in the background; Busy when that is under way."""
@@ -240,6 +261,7 @@ class RecallService:
 
     def _present(self, record: CaptureRecord) -> CaptureRecord:
         if self.index.freshness(record) == "gone":
+            self.index.vault.require()
             raise NotFound(
                 "The capture's note is gone; the index is behind.", hint="Run khiipd reindex."
             )
@@ -258,11 +280,29 @@ class RecallService:
         )
         return self.memory.narrowed(inside)
 
+    def _require_whole(self, page: Page[T]) -> None:
+        """Notes that were not met may be on a drive that is away: then nothing could be looked up.
+
+        Raises VaultError, or IndexMissing before the vault was read. A page of notes that are all
+        there needs no look.
+        """
+        if page.gone or not page.items:
+            self.index.vault.require()
+        if not page.items:
+            self._require_notes()
+
     def _require_notes(self) -> None:
         """A list may be empty when the vault was read and has nothing, not before it was read."""
         counts = self.index.counts()
         if counts.notes == 0 and counts.last_reconcile is None:
             raise too_early(self.work().error or "The vault has not been read yet.")
+
+    def _vault_fault(self) -> str | None:
+        try:
+            self.index.vault.require()
+        except VaultError as error:
+            return error.sentence
+        return None
 
     def _model_fault(self) -> str | None:
         made_by = self.index.model()

@@ -23,6 +23,10 @@ State = Literal["ready", "warming", "indexing", "suspect"]
 REFETCH_PATIENCE_SECONDS = 10.0
 # A sync that nobody asked for shows as indexing from so many notes or passages on.
 QUIET_WORK = 8
+# How often it is looked whether the index is still there, or the vault again: two looks at files.
+STANDING_SECONDS = 2.0
+# What may be over at any moment, without anybody telling.
+_PASSING = frozenset({"vault_unavailable", "vault_locked"})
 THREAD = "khiip-indexing"
 
 
@@ -44,9 +48,9 @@ class WorkerState:
     last_report: SyncReport | None = None
 
 
-def idle_state() -> WorkerState:
-    """The state of a process that does no indexing."""
-    return WorkerState("ready")
+def idle_state(*, indexing: bool = False) -> WorkerState:
+    """The state of a process that does no indexing; `indexing` when another one does."""
+    return WorkerState("indexing" if indexing else "ready")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class IndexWorker:
         self._renamed: Collection[str] = ()
         self._warmed = False
         self._stopping = threading.Event()
+        self._barred = False
         self._thread: threading.Thread | None = None
         self._phase_began = (0.0, 0)
 
@@ -132,6 +137,10 @@ class IndexWorker:
             self._noticed.update(("",) if paths is None else paths)
             self._wake.notify()
 
+    def look_after_index(self) -> None:
+        """Have an index that is not there any more begun anew, now; returns at once."""
+        self.notice(None)
+
     def waits(self) -> bool:
         """Whether anything is running or waiting to run."""
         with self._guard:
@@ -159,9 +168,11 @@ class IndexWorker:
 
     def _next(self) -> _Job | None:
         """The next sync, when there is one; None at the end."""
+        while not self._wait():
+            # Without the guard: a look at a drive that hangs must not keep those who ask.
+            if self._barred or not self._syncer.stands():
+                self.notice(None)
         with self._wake:
-            while not (self._wanted or self._noticed or self._stopping.is_set()):
-                self._wake.wait()
             if self._stopping.is_set():
                 return None
             job, self._wanted = self._wanted, None
@@ -171,6 +182,13 @@ class IndexWorker:
             self._noticed.clear()  # a look at the whole vault sees what was noticed before it
             self._running = job
             return job
+
+    def _wait(self) -> bool:
+        """Wait for something to do, or for the time to look at the index; true for the former."""
+        with self._wake:
+            if not (due := bool(self._wanted or self._noticed or self._stopping.is_set())):
+                due = self._wake.wait(STANDING_SECONDS)
+            return due and bool(self._wanted or self._noticed or self._stopping.is_set())
 
     def _noticed_meanwhile(self) -> frozenset[str]:
         """Changed notes for the running sync to take in; the whole vault waits for its end."""
@@ -211,7 +229,8 @@ class IndexWorker:
         try:
             step()
         except KhiipError as error:
-            log.warning("indexing failed: %s", error.sentence)
+            again = error.sentence == self._state.error
+            log.log(logging.DEBUG if again else logging.WARNING, "indexing failed: %s", error)
             return error
         except Exception as error:
             log.exception("indexing failed")
@@ -220,6 +239,7 @@ class IndexWorker:
 
     def _come_to_rest(self, job: _Job, failure: KhiipError | None) -> None:
         suspect = isinstance(failure, DeletionBrake)
+        self._barred = failure is not None and failure.code in _PASSING
         if failure is not None and not suspect:
             self._reconciled(None)
         with self._guard:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -409,3 +410,29 @@ def test_nothing_is_read_while_another_thread_still_writes_what_was_put_off(
     reader.join()
     writer.join()
     assert seen == [(["a"], 1)]
+
+
+def test_what_is_open_is_taken_along_when_the_folder_is_deleted(tmp_path: Path) -> None:
+    log = AccessLog(tmp_path / "state")
+    (tmp_path / "state").mkdir()
+    log.record(["a"], 1_000)
+    shutil.rmtree(tmp_path / "state")
+    log.record(["b"], 2_000)
+    log.record_soon(["b"])
+    assert {key: tally.count for key, tally in log.tallies().items()} == {"a": 1, "b": 2}
+    (tmp_path / "state").mkdir()
+    log.come_back()
+    log.close()
+    again = AccessLog(tmp_path / "state")
+    assert {key: tally.count for key, tally in again.tallies().items()} == {"a": 1, "b": 2}
+    again.close()
+
+
+def test_what_waits_to_be_written_waits_for_the_folder(tmp_path: Path) -> None:
+    log = AccessLog(tmp_path / "state")
+    log.record_soon(["a"])
+    assert log.tallies() == {}
+    (tmp_path / "state").mkdir()
+    log.come_back()
+    assert log.tallies()["a"].count == 1
+    log.close()

@@ -103,6 +103,9 @@ class HeldSyncer:
 
     def refetch(self, path: str) -> None: ...
 
+    def stands(self) -> bool:
+        return True
+
 
 def held(outcome: Exception | None = None) -> tuple[HeldSyncer, IndexWorker]:
     ticks = iter(range(1000))
@@ -210,6 +213,9 @@ class Script:
         self.go_on.release()
 
     def refetch(self, path: str) -> None: ...
+
+    def stands(self) -> bool:
+        return True
 
 
 class Scripted:

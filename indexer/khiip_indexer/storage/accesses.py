@@ -24,6 +24,7 @@ from khiip_indexer.storage.database import (
     reading_mode,
     translated,
 )
+from khiip_indexer.storage.identity import Identity, identity, is_still
 from khiip_indexer.storage.memo import Memo
 from khiip_indexer.storage.put_off import PutOff
 
@@ -51,8 +52,9 @@ class AccessLog:
         self._path = state / ACCESS_FILE
         self._guard = threading.RLock()
         self._connections: dict[bool, sqlite3.Connection] = {}
+        self._opened: Identity | None = None
         self._memo = Memo()
-        self._put_off = PutOff(self._count, self._guard)
+        self._put_off = PutOff(self._count_if_possible, self._guard)
 
     def record(self, ids: Sequence[str], at: int | None = None) -> None:
         """Count one access for each of these captures, `at` milliseconds since 1970 (now)."""
@@ -68,9 +70,16 @@ class AccessLog:
         if ids:
             self._put_off.add(ids, _now())
 
+    def _count_if_possible(self, reads: Sequence[Read]) -> bool:
+        """Count them, unless the whole folder was deleted and is to come back."""
+        if True not in self._connections and not self._path.parent.exists():
+            return False
+        self._count(reads)
+        return True
+
     def _count(self, reads: Sequence[Read]) -> None:
         def count(connection: sqlite3.Connection) -> None:
-            device = rows.device(connection, self._path.stat().st_ino)
+            device = rows.device(connection, (self._opened or (0, 0))[1])
             rows.count(connection, device, reads)
 
         self._write(count)
@@ -131,6 +140,10 @@ class AccessLog:
         if batches and self._path.exists():
             self._write(follow)
 
+    def come_back(self) -> None:
+        """Write what is open into a new file, where its own was deleted."""
+        self._read(lambda _: None, None)
+
     def close(self) -> None:
         """Write what waits and close the file; a later call opens it again."""
         self._put_off.flush()
@@ -156,11 +169,13 @@ class AccessLog:
                 return select(connection)
 
         self._put_off.flush()
-        return self._attempt(whole, write=False) if self._path.exists() else nothing
+        there = self._connections or self._path.exists()
+        return self._attempt(whole, write=False) if there else nothing
 
     def _attempt(self, use: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
         with self._guard, translated(self._path), atomic.translated(self._path):
             try:
+                self._follow_file()
                 return use(self._connection(write=write))
             except (sqlite3.Error, IsADirectoryError) as error:
                 if not is_damage(error) and not self._path.is_dir():
@@ -169,13 +184,30 @@ class AccessLog:
                 _renew(self._path)
                 return use(self._connection(write=write))
 
+    def _follow_file(self) -> None:
+        """Take what is open along, where its file was deleted or another has taken its place.
+
+        While the folder itself is gone, what is open is all there is, and is gone on with.
+        """
+        if not self._connections or is_still(self._path, self._opened):
+            return
+        if self._path.parent.is_dir():
+            found = rows.entries(next(iter(self._connections.values())))
+            self._let_go()
+            if found:
+                with _transaction(connection := self._connection(write=True)):
+                    rows.merge(connection, found)
+
     def _connection(self, *, write: bool) -> sqlite3.Connection:
         known = self._connections.get(write)
+        if known is None and not write and not self._path.exists():
+            known = self._connections.get(True)  # its file was deleted, and it still holds all
         if known is None:
             mode = "rwc" if write else reading_mode(self._path)
             if write and not self._path.exists():
                 _make(self._path)
             known = self._connections[write] = _opened(self._path, mode)
+            self._opened = identity(self._path)
         return known
 
 

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.formats import SCHEMA_VERSION
 from khiip_indexer.storage.atomic import disk_full, is_full, not_writable
+from khiip_indexer.storage.identity import Identity, identity, is_still
 from khiip_indexer.storage.schema import TABLES
 
 DATABASE_FILE = "cache.sqlite"
@@ -58,9 +59,24 @@ class Database:
         self.renewals = 0
         self._inode = 0
         self._look_again = 0.0
-        self._writer = _open_writer(path) if writable else None
-        if not writable:
+        self._for_writing = writable
+        self._opened: Identity | None = None
+        self._writer: sqlite3.Connection | None = None
+        # Told when there is no file to be read; it may raise what explains that better.
+        self.when_missing: Callable[[], None] = _nothing
+        if writable:
+            self._take_up()
+        else:
             _require_current(self.read())
+
+    def _take_up(self) -> None:
+        self._writer = _open_writer(self.path)
+        self._opened = identity(self.path)
+        self.writable = True
+
+    def stands(self) -> bool:
+        """Whether the file that is written is the one that others find; cheap."""
+        return self._writer is not None and is_still(self.path, self._opened)
 
     def read(self) -> sqlite3.Connection:
         """This thread's reading connection.
@@ -78,7 +94,11 @@ class Database:
     def _renewed(self, held: _Held | None) -> _Held:
         """The former connection stays: somebody in this thread may be in the midst of its rows."""
         renewals = self.renewals
-        connection = _open_reader(self.path)
+        try:
+            connection = _open_reader(self.path)
+        except IndexMissing:
+            self.when_missing()
+            raise
         if held is None:
             held = self._local.held = _Held()
             with self._guard:
@@ -117,13 +137,33 @@ class Database:
 
         A thread that still reads the old file finishes with it.
         """
-        if self._writer is None:
+        if not self._for_writing:
             raise StorageError("This process has opened the index for reading only.")
         with self._write_lock:
-            self._writer.close()
+            self._close_writer()
             change()
-            self._writer = _open_writer(self.path)
+            self._take_up()
             self.renewals += 1
+
+    def let_go(self) -> None:
+        """Write no more and follow whoever does now, until `renew`."""
+        with self._write_lock:
+            self._close_writer()
+            if self.writable:
+                self.writable, self._inode = False, 0
+                self.renewals += 1
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is open into another file, also where its own was deleted."""
+        if self._writer is None:
+            raise StorageError("This process has opened the index for reading only.")
+        with self._write_lock, translated(path), closing(sqlite3.connect(path)) as other:
+            self._writer.backup(other)
+
+    def _close_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
 
     def vacuum(self) -> None:
         """Write the file anew without its free pages."""
@@ -139,9 +179,11 @@ class Database:
                 held.close()
             self._readers.clear()
         self._local = threading.local()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        self._close_writer()
+
+
+def _nothing() -> None:
+    return None
 
 
 def translated(path: Path) -> AbstractContextManager[None]:
@@ -220,7 +262,7 @@ def _open_writer(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    version = _version(connection)
+    version = version_of(connection)
     if version > SCHEMA_VERSION:
         raise newer_version()
     if version < SCHEMA_VERSION:
@@ -279,14 +321,15 @@ def connect(path: Path, mode: str) -> Connection:
 
 def _require_current(connection: sqlite3.Connection) -> None:
     with translated(Path(DATABASE_FILE)):
-        version = _version(connection)
+        version = version_of(connection)
     if version > SCHEMA_VERSION:
         raise newer_version()
     if version < SCHEMA_VERSION:
         raise IndexMissing("This vault's index is not finished.", hint="Run khiipd reindex.")
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version_of(connection: sqlite3.Connection) -> int:
+    """The version of the tables that a file holds; 0 for a new one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -296,46 +339,4 @@ def newer_version(made: str = "this index") -> IndexMissing:
         f"A newer version of Khiip made {made}.",
         hint="Update Khiip, or delete the vault's .khiip folder and run khiipd reindex.",
         code="index_from_newer_version",
-    )
-
-
-def looks_like_database(path: Path) -> bool:
-    """Whether the file is absent, empty, or starts as SQLite's files do: cheap."""
-    try:
-        with path.open("rb") as file:
-            return file.read(16) in (b"SQLite format 3\0", b"")
-    except FileNotFoundError:
-        return True
-
-
-def is_whole(path: Path) -> bool:
-    """Whether SQLite can read the file throughout, and finds the tables that we make.
-
-    A newer version's file is not ours to judge.
-    """
-    try:
-        with closing(connect(path, "ro")) as connection:
-            if connection.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
-                return False
-            version, ours = _version(connection), _our_layout()
-            if version < SCHEMA_VERSION:
-                return _layout(connection) <= ours  # tables that came later are still missing
-            return version > SCHEMA_VERSION or _layout(connection) == ours
-    except sqlite3.Error:
-        return False
-
-
-def _our_layout() -> set[tuple[str, str]]:
-    with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(TABLES)
-        return _layout(fresh)
-
-
-def _layout(connection: sqlite3.Connection) -> set[tuple[str, str]]:
-    """Every (table, column)."""
-    return set(
-        connection.execute(
-            "SELECT m.name, p.name FROM sqlite_master m, pragma_table_info(m.name) p "
-            "WHERE m.type = 'table'"
-        )
     )

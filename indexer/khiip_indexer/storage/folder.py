@@ -24,22 +24,40 @@ def make(settings: Settings) -> None:
 
 def prepare(settings: Settings, role: Role) -> WriterLock:
     """Make the folder, take the lock, and set aside a cache that SQLite cannot read."""
-    state = settings.state
-    with translated(state / DATABASE_FILE):
-        state.mkdir(parents=True, exist_ok=True)
-    make_way(state)
-    lock = WriterLock(state)
+    _make_room(settings.state)
+    lock = WriterLock(settings.state)
     lock.acquire(role)
     try:
-        claim(settings)
-        _ignore(state / ".gitignore")
-        sweep_temporaries(state)
-        with translated(state / DATABASE_FILE):
-            set_aside_damaged(state / DATABASE_FILE)
+        _settle(settings)
     except BaseException:
         lock.release()
         raise
     return lock
+
+
+def prepare_again(settings: Settings, lock: WriterLock) -> None:
+    """Do as much for a folder that was deleted or replaced while it was open.
+
+    Raises VaultLocked when another process has taken the place.
+    """
+    _make_room(settings.state)
+    lock.acquire_again()
+    _settle(settings)
+
+
+def _make_room(state: Path) -> None:
+    with translated(state / DATABASE_FILE):
+        state.mkdir(parents=True, exist_ok=True)
+    make_way(state)
+
+
+def _settle(settings: Settings) -> None:
+    state = settings.state
+    claim(settings)
+    _ignore(state / ".gitignore")
+    sweep_temporaries(state)
+    with translated(state / DATABASE_FILE):
+        set_aside_damaged(state / DATABASE_FILE)
 
 
 def _ignore(path: Path) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from khiip_indexer.config import Settings
 
 OWNER_FILE = "vault"
+# Names the process that writes an index, for people; the lock beside it is what counts.
+WRITER_FILE = "writer.json"
 
 
 def claim(settings: Settings) -> None:

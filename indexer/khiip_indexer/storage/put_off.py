@@ -21,12 +21,13 @@ class PutOff:
     """Keeps accesses until `flush`, which comes by itself after `WITHIN_SECONDS`.
 
     `write` takes all of them at once; `guard` is held meanwhile, so that whoever holds it and has
-    flushed reads everything that was added before. What cannot be written is told in the log and
-    given up: there was somebody to answer, and that has been done.
+    flushed reads everything that was added before. Where it gives False, there is no place to
+    write to now, and they are kept. What else cannot be written is told in the log and given up:
+    there was somebody to answer, and that has been done.
     """
 
     def __init__(
-        self, write: Callable[[Sequence[Read]], None], guard: AbstractContextManager[object]
+        self, write: Callable[[Sequence[Read]], bool | None], guard: AbstractContextManager[object]
     ) -> None:
         self._write = write
         self._guard = guard
@@ -49,7 +50,8 @@ class PutOff:
             with self._adding:
                 taken, self._waiting = self._waiting, []
             try:
-                if taken:
-                    self._write(taken)
+                if taken and self._write(taken) is False:
+                    with self._adding:
+                        self._waiting[:0] = taken
             except KhiipError as error:
                 _log.warning("accesses could not be written: %s", error)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from khiip_indexer.errors import IndexMissing, VaultError
 from khiip_indexer.records import CaptureRecord, Filters
 from khiip_indexer.storage import queries
 from khiip_indexer.storage.coming import under_way
@@ -35,7 +37,8 @@ class CacheReader:
     @property
     def vault_id(self) -> str:
         """The vault's own name among sidecars; stable as long as its index lives."""
-        self._vault_id = self.meta("vault_id") or self._vault_id
+        with suppress(IndexMissing, VaultError):  # deleted meanwhile, or its drive is away
+            self._vault_id = self.meta("vault_id") or self._vault_id
         return self._vault_id
 
     def meta(self, key: str) -> str | None:

@@ -14,17 +14,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from khiip_indexer.errors import KhiipError
 from khiip_indexer.storage.atomic import translated
 from khiip_indexer.storage.database import (
     CORRUPT,
     DAMAGE_MARK,
     DATABASE_FILE,
-    is_whole,
-    looks_like_database,
 )
+from khiip_indexer.storage.soundness import is_whole, looks_like_database
 
 if TYPE_CHECKING:
     from khiip_indexer.config import Settings
+    from khiip_indexer.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +68,18 @@ def set_aside(path: Path) -> None:
         file.with_name(aside.name + suffix).unlink(missing_ok=True)
         if file.exists():
             file.replace(file.with_name(aside.name + suffix))
+
+
+def rescue(database: Database) -> None:
+    """Set aside what is still open of a cache whose file was deleted: for its vectors' sake."""
+    aside = database.path.with_name(database.path.name + CORRUPT)
+    if database.path.exists() or aside.exists():
+        return  # another one has taken its place, with vectors of its own
+    try:
+        database.copy_to(aside)
+    except KhiipError as error:
+        _log.warning("no vectors could be saved of the deleted index: %s", error)
+        aside.unlink(missing_ok=True)
 
 
 def is_foreign(connection: sqlite3.Connection, settings: Settings) -> bool:

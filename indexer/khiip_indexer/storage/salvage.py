@@ -36,7 +36,7 @@ def salvage(database: Database) -> None:
             ).rowcount
     for suffix in ("", *LOG_FILES):
         damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
-    _log.warning("%d vectors were saved from the damaged index", saved)
+    _log.warning("%d vectors were saved from the former index", saved)
 
 
 def _readable(damaged: Path) -> Iterator[Row]:
