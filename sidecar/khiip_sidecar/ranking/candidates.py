@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ _log = logging.getLogger(__name__)
 
 # So many of each kind are looked at first.
 POOL = 64
+# Of so many, this part is given without proof. Where all notes are alike, as those of one template
+# are, a proof would take looking at all of them.
+SURE_PART = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,20 @@ class Scored:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Captures that may be hits, by row; no later one has more than `beyond` as its relevance.
+
+    The best `sure` of this and all pools before are hardly ever beaten by a later one.
+    """
+
+    signals: Mapping[int, Signals]
+    beyond: float
+    sure: int
+
+
 class Pools:
-    """Everything that may be a hit, by row, pool after pool: the best of each kind first.
+    """Everything that may be a hit, pool after pool: the best of each kind first.
 
     Each pool holds what is new among twice as many as before, and what is in one fits better in
     meaning or in words than all of the next. A cosine below `floor` is no better than chance;
@@ -77,15 +92,31 @@ class Pools:
         self.degraded: tuple[str, ...] = ()
         self.total = index.total(filters)
 
-    def __iter__(self) -> Iterator[dict[int, Signals]]:
+    def __iter__(self) -> Iterator[Pool]:
         seen: set[int] = set()
         while True:
-            pool = self._gather()
-            yield {row: each for row, each in pool.items() if row not in seen}
-            seen.update(pool)
-            if self._size >= self.total:
+            found = self._gather()
+            last = self._size >= self.total
+            new = {row: each for row, each in found.items() if row not in seen}
+            yield Pool(new, 0.0 if last else self._beyond(found), self._size // SURE_PART)
+            seen.update(found)
+            if last:
                 return
             self._size *= 2
+
+    def _beyond(self, found: Mapping[int, Signals]) -> float:
+        """What a capture that was not found has at most: the least of what each kind found."""
+        words = [each.words for each in found.values() if each.words]
+        whole = len(words) >= self._size
+        if whole and all(each.verbatim for each in words):
+            return 1.0
+        least = min(each.score for each in words) if whole else 0.0
+        if self._query.vector is None:
+            return least
+        cosines = sorted(each.meaning.best for each in found.values() if each.meaning)
+        farthest = cosines[-self._size] if len(cosines) >= self._size else 0.0
+        part = self._query.words_weight
+        return part * least + (1 - part) * max(0.0, farthest)
 
     def _gather(self) -> dict[int, Signals]:
         words = self._words()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from khiip_indexer.records import CaptureRecord, Ranking
 from khiip_sidecar.paging import Page, fill_page
-from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pools, Query
+from khiip_sidecar.ranking.candidates import Candidate, Nearest, Pool, Pools, Query
 from khiip_sidecar.ranking.fusion import Signals, is_weak
 from khiip_sidecar.ranking.orders import ByComposite, ByRelevance, Scoring
 from khiip_sidecar.ranking.reading import Reading, read
@@ -107,7 +107,7 @@ class SearchEngine:
         self,
         request: RecallRequest,
         reading: Reading,
-        pools: Iterator[Mapping[int, Signals]],
+        pools: Iterator[Pool],
         floor: float,
     ) -> ByRelevance | ByComposite:
         scoring = Scoring(reading.match, reading.query.words_weight, request.min_score)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from khiip_indexer.records import CaptureRecord
-from khiip_sidecar.ranking.candidates import Candidate, Scored
+from khiip_sidecar.ranking.candidates import Candidate, Pool, Scored
 from khiip_sidecar.ranking.fusion import DIGITS, Signals, fused
 
 Match = Literal["semantic", "lexical", "hybrid"]
@@ -50,37 +51,52 @@ def _merit(each: Scored) -> tuple[bool, float]:
 
 
 class ByRelevance:
-    """Best score first, then the newest, then by path, pool by pool.
+    """Best score first, then the newest, then by path.
 
-    Records are read as far as is asked.
+    A capture is given when none that is still to come can have a better score, or is at all
+    likely to. Records are read as far as is asked.
     """
 
-    def __init__(
-        self, pools: Iterator[Mapping[int, Signals]], scoring: Scoring, records: Records
-    ) -> None:
+    def __init__(self, pools: Iterator[Pool], scoring: Scoring, records: Records) -> None:
         self._pools = pools
         self._scoring = scoring
         self._records = records
-        self._pool: list[Scored] = []
+        self._beyond, self._sure = 1.0, 0
+        self._found: list[Scored] = []
         self._known: list[Candidate] = []
 
     def fetch(self, limit: int, offset: int) -> list[Candidate]:
         """The candidates from `offset` on; fewer than `limit` where there are no more."""
         while len(self._known) < offset + limit:
-            if not self._pool:
-                pool = next(self._pools, None)
-                if pool is None:
-                    break
-                self._pool = self._scoring.scored(pool)
-            self._read_on(offset + limit - len(self._known))
+            ready = self._ready()
+            if ready > 0:
+                self._read_on(min(ready, offset + limit - len(self._known)))
+            elif not self._look_further():
+                break
         return self._known[offset : offset + limit]
 
+    def _ready(self) -> int:
+        """How many of those that were found come before all that are still to come."""
+        merits = (each.signals.verbatim or each.score >= self._beyond for each in self._found)
+        proven = sum(takewhile(bool, merits))
+        return max(proven, min(self._sure - len(self._known), len(self._found)))
+
+    def _look_further(self) -> bool:
+        """Whether there is another pool that may hold what is wanted; then its captures count."""
+        if self._beyond < (self._scoring.min_score or 0.0):
+            return False
+        pool = next(self._pools, None)
+        if pool is None:
+            return False
+        self._beyond, self._sure = pool.beyond, pool.sure
+        self._found = sorted([*self._found, *self._scoring.scored(pool.signals)], key=_merit)[::-1]
+        return True
+
     def _read_on(self, count: int) -> None:
-        found = self._pool
-        end = min(count, len(found))
+        found, end = self._found, count
         while 0 < end < len(found) and _merit(found[end]) == _merit(found[end - 1]):
             end += 1  # what is equal is told apart by its record
-        self._pool = found[end:]
+        self._found = found[end:]
         piece = known(found[:end], self._records)
         piece.sort(key=lambda each: each.record.vault_path)
         piece.sort(key=lambda each: each.record.recorded_at, reverse=True)
@@ -97,7 +113,7 @@ class ByComposite:
 
     def __init__(
         self,
-        pools: Iterator[Mapping[int, Signals]],
+        pools: Iterator[Pool],
         scoring: Scoring,
         records: Records,
         composites: Composites,
@@ -116,7 +132,8 @@ class ByComposite:
             pool = next(self._pools, None)
             if pool is None:
                 break
-            self._found += self._ordered(known(self._scoring.scored(pool), self._records))
+            scored = self._scoring.scored(pool.signals)
+            self._found += self._ordered(known(scored, self._records))
         return self._found[offset : offset + limit]
 
     def _ordered(self, found: list[Candidate]) -> list[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ WORDS = [
     *("knot", "cord", "tide", "moon", "loom", "sail"),
     *("rope", "harbour", "lamp", "map", "bread", "salt"),
 ]
+
+FILLERS = [f"filler{n}" for n in range(60)]
 
 
 def many_notes() -> dict[str, str]:
@@ -88,6 +91,47 @@ def test_by_relevance_the_score_falls(crowd: House, match: str) -> None:
     ]
     assert scores == sorted(scores, reverse=True)
     assert all(-1 <= score <= 1 for score in scores)
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """400 notes of one to forty words: what is near in meaning often holds few of the words."""
+    rng = random.Random(3)
+    notes = {
+        f"n{n}.md": note(" ".join(rng.choices([*WORDS, *FILLERS], k=rng.randint(1, 40))))
+        for n in range(400)
+    }
+    with open_house(tmp_path_factory.mktemp("mixed") / "vault", notes) as house:
+        yield house
+
+
+@pytest.mark.parametrize("match", ["lexical", "hybrid"])
+@pytest.mark.parametrize("query", ["knot cord tide", "salt bread lamp", "moon"])
+def test_the_score_falls_from_one_pool_to_the_next(mixed: House, match: str, query: str) -> None:
+    scores = []
+    for offset in range(0, 400, 50):
+        answer = recall(mixed, q=query, match=match, limit="50", offset=str(offset))
+        scores += [row["score"] for row in answer["results"]]
+    assert len(scores) > candidates.POOL
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_no_pool_is_gathered_for_what_cannot_reach_the_floor(
+    mixed: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    meanings = Finder.meanings
+
+    def counted(self: Finder, vector: Any, filters: Any, pool: int, also: Any = ()) -> Any:
+        sizes.append(pool)
+        return meanings(self, vector, filters, pool, also)
+
+    best = recall(mixed, q="knot cord", match="hybrid", limit="1")["results"][0]["score"]
+    monkeypatch.setattr(Finder, "meanings", counted)
+    answer = recall(mixed, q="knot cord", match="hybrid", min_score=str(best), limit="200")
+    assert answer["stopped_by"] == "end"
+    assert answer["results"]
+    assert sizes == [candidates.POOL]
 
 
 @pytest.mark.parametrize("match", ["semantic", "lexical", "hybrid"])
