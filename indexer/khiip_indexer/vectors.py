@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -50,7 +51,7 @@ class Graph:
         graph = cls.__new__(cls)
         graph.seq = 0
         graph._index = _new_index(dimension)
-        graph._index.load_index(str(path), max_elements=0)
+        graph._index.load_index(os.fsencode(path), max_elements=0)
         graph._lock = threading.Lock()
         known = set(graph._index.get_ids_list())
         graph._live = known & set(live)
@@ -122,7 +123,7 @@ class Graph:
     def save(self, path: Path) -> None:
         """Write the graph to `path` (not atomic: the caller renames)."""
         with self._lock:
-            self._index.save_index(str(path))
+            self._index.save_index(os.fsencode(path))
 
 
 class Matrix:

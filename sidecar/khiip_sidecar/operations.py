@@ -46,12 +46,14 @@ class Operations:
         settings = service.settings
         self._address = address or (settings.host, settings.port)
 
-    def recall(self, params: Given) -> Json:
+    def recall(self, params: Given, *, read: bool = True) -> Json:
         """Search, file history or entity overview, by what is given.
 
-        What the query says in operators counts as parameters.
+        What the query says in operators counts as parameters. `read` is false where nobody gets
+        to see the hits, so that none of them counts as read.
         """
-        said = self._parsed(wire_params.RECALL, expand(params, self._now()))
+        said = dict(self._parsed(wire_params.RECALL, expand(params, self._now())))
+        said["mark_accessed"] = said["mark_accessed"] and read
         check_mode(said)
         if said["path"] is not None:
             return self._history(said)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Khiipd
+from khiip_indexer.index import VaultIndex
 from khiip_sidecar.auth import key_path, load_or_make_key
 from khiip_sidecar.cli import checks
 
@@ -147,3 +148,24 @@ def test_serving_a_vault_that_is_served_is_code_5(indexed: Khiipd) -> None:
         result = indexed.run("serve", "--port", str(port))
     assert result.exit_code == 5
     assert f"served by pid {os.getpid()}" in result.stderr
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_file_in_the_place_of_the_index_is_told_with_what_to_do(cli: Khiipd) -> None:
+    cli.settings.state.write_text("a file")
+    for words in (("reindex",), ("recall", "x"), ("status",), ("doctor",)):
+        result = cli.run(*words)
+        assert result.exit_code == 1, words
+        assert f"needs a folder at {cli.settings.state}, and a file is there" in result.output
+        assert "Rename or delete that file" in result.output
+    assert cli.settings.state.read_text() == "a file"
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_index_that_another_process_makes_is_said_to_be_made(indexed: Khiipd) -> None:
+    with VaultIndex.open(indexed.settings, write=True):
+        (indexed.settings.state / "writer.json").write_text('{"pid": 1, "role": "reindex"}')
+        assert re.search(r"^state +indexing", indexed.ok("status").stdout, re.MULTILINE)
+        assert json.loads(indexed.ok("status", "--json").stdout)["state"] == "indexing"
+        assert re.search(r"index .* being indexed now", indexed.ok("doctor").stdout)
+    assert re.search(r"^state +ready", indexed.ok("status").stdout, re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -146,3 +147,16 @@ def test_the_matrix_finds_exactly_what_is_there_through_growth_and_deletions() -
     assert sorted(matrix.nearest(vectors[0], 9999)) == sorted(live)
     matrix.drop(live)
     assert matrix.nearest(vectors[0], 3) == []
+
+
+def test_a_graph_is_kept_where_the_path_is_not_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"v\xffx")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this system has no such names")
+    graph, vectors = Graph(DIMENSION), text_like(20, seed=5)
+    graph.add(range(20), vectors)
+    graph.save(folder / "graph")
+    again = Graph.load(folder / "graph", DIMENSION, range(20))
+    assert again.nearest(vectors[3], 1) == [3]

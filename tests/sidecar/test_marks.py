@@ -30,3 +30,15 @@ def test_an_access_is_seen_by_the_next_request_and_written_at_the_end(
         assert hit["score_breakdown"]["heat"] == 1.0
         served.ask(RECALL)
     assert AccessLog(settings.state).tallies()[read].count == 2
+
+
+def test_asking_for_no_more_than_the_head_of_an_answer_reads_nothing(tmp_path: Path) -> None:
+    settings = make_vault(tmp_path / "v", {"one.md": "knots on cords"})
+    embedder = FakeEmbedder()
+    reindex(settings, embedder)
+    with serving(settings, embedder) as served:
+        served.wait_until_ready()
+        assert served.ask(RECALL, "HEAD")[0] == 200
+        assert served.ask(f"{RECALL}&mark_accessed=true", "HEAD")[0] == 200
+        assert served.ask(f"{RECALL}&mark_accessed=perhaps", "HEAD")[0] == 422
+    assert AccessLog(settings.state).tallies() == {}

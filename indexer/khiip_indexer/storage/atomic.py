@@ -87,7 +87,21 @@ def storage_error(error: OSError, path: Path) -> StorageError:
         return disk_full(path)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return not_writable(path)
-    return StorageError(f"Writing {path.name} failed: {error.strerror or error}.")
+    return place_taken(path) or StorageError(
+        f"Writing {path.name} failed: {error.strerror or error}."
+    )
+
+
+def place_taken(path: Path) -> StorageError | None:
+    """The sentence for a file that stands where a folder above `path` should be, if one does."""
+    place = next((each for each in path.parents if each.is_file()), None)
+    if place is None:
+        return None
+    return StorageError(
+        f"The index needs a folder at {place}, and a file is there.",
+        hint="Rename or delete that file, or choose another place with --state-dir.",
+        code="index_place_taken",
+    )
 
 
 def not_writable(path: Path) -> StorageError:

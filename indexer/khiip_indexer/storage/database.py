@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from khiip_indexer.errors import IndexMissing, StorageError
 from khiip_indexer.formats import SCHEMA_VERSION
-from khiip_indexer.storage.atomic import disk_full, is_full, not_writable
+from khiip_indexer.storage.atomic import disk_full, is_full, not_writable, place_taken
 from khiip_indexer.storage.identity import Identity, identity, is_still
 from khiip_indexer.storage.schema import TABLES
 
@@ -283,7 +283,8 @@ def _open_reader(path: Path) -> Connection:
     except PermissionError as error:
         raise _not_readable(path.parent) from error
     if not known:
-        raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
+        missing = IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
+        raise place_taken(path) or missing
     if not os.access(path, os.R_OK):
         raise _not_readable(path)
     with translated(path):

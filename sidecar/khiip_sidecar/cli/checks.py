@@ -13,6 +13,8 @@ from typing import Literal
 from khiip_indexer import native
 from khiip_indexer.config import Settings
 from khiip_indexer.errors import KhiipError, ModelError
+from khiip_indexer.storage.atomic import place_taken
+from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_sidecar.auth import key_path, read_key
 from khiip_sidecar.client import SidecarClient, find_sidecar, read_sidecar_file
 
@@ -64,6 +66,8 @@ def check_vault(settings: Settings) -> Check:
     where = str(settings.vault)
     if not os.access(settings.vault, os.R_OK | os.X_OK):
         return Check("vault", "fail", f"{where} cannot be read", "Give yourself read access to it.")
+    if (error := place_taken(settings.state / DATABASE_FILE)) is not None:
+        return Check("vault", "fail", error.sentence, error.hint)
     home = settings.state if settings.state.exists() else settings.state.parent
     if not os.access(home, os.W_OK | os.X_OK):
         found = f"{where} is readable; {home} is not writable"
@@ -82,7 +86,10 @@ def check_index(settings: Settings) -> Check:
         missing = error.exit_code == 4
         return Check("index", "warn" if missing else "fail", error.sentence, error.hint)
     try:
-        problems, notes = verify(index), index.counts().notes
+        notes = index.counts().notes
+        if index.is_being_made():
+            return Check("index", "ok", f"{notes:,} notes so far, being indexed now")
+        problems = verify(index)
     except KhiipError as error:
         return Check("index", "fail", error.sentence, error.hint)
     finally:

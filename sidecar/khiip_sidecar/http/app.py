@@ -37,7 +37,7 @@ Endpoint = Callable[[Operations, Request], object]
 CALLS: dict[str, Endpoint] = {
     "health": lambda do, request: do.health(),
     "meta": lambda do, request: do.meta(),
-    "recall": lambda do, request: do.recall(_params(request)),
+    "recall": lambda do, request: do.recall(_params(request), read=request.method != "HEAD"),
     "related": lambda do, request: do.related(_params(request)),
     "index": lambda do, request: do.index_state(),
     "start_index": lambda do, request: do.start_index(_body(request)),
