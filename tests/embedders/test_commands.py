@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from embedders.tiny import write_folder
 from equality import assert_equals_fresh
 from khiip_indexer.config import Overrides, Settings, load_settings
 from khiip_indexer.embedding import exchange, remembered
+from khiip_indexer.embedding.lineup import Lineup
+from khiip_indexer.embedding.nothing import NoEmbedder
 from khiip_indexer.embedding.served import World
 from khiip_indexer.index import VaultIndex
 from khiip_sidecar.cli import embedder_facts
@@ -336,3 +339,37 @@ def test_a_running_sidecar_switches_in_the_background(
 
 def embedder_of(sidecar: Served) -> Any:
     return sidecar.ask("/api/v1/meta")[1]["embedder"]
+
+
+@pytest.mark.parametrize("name", ["none", "near"])
+def test_a_switch_that_cannot_begin_is_not_chosen(
+    case: Case, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    case.ok("reindex")
+    before = case.json("embedder", "status")
+    with monkeypatch.context() as read_only:
+        read_only.setattr("os.access", lambda _, mode: not mode & os.W_OK)
+        result = case.run("embedder", "use", name)
+    assert result.exit_code == 1
+    assert "may not be written" in result.stderr
+    assert case.json("embedder", "status") == before
+
+
+def test_vectors_answer_until_none_has_really_taken_over(case: Case) -> None:
+    case.ok("reindex")
+    config = case.settings.homes.config / "config.toml"
+    config.write_text('[embedder]\nkind = "none"\n')
+    answer = case.json("recall", "sails")
+    assert not answer["degraded"]
+    assert answer["embedder_dimension"] == case.default.identity.dimension
+    assert case.json("status")["status"] == "ok"
+    case.ok("reindex")
+    assert case.json("recall", "sails")["degraded"] == "no_embedder"
+
+
+def test_who_wants_no_embedder_has_no_server_asked() -> None:
+    former = FakeEmbedder()
+    lineup = Lineup(NoEmbedder(former.spans), lambda _: former)
+    assert lineup.answering(former.identity) is former
+    former.served = True  # type: ignore[attr-defined]
+    assert lineup.answering(former.identity) is lineup.wanted

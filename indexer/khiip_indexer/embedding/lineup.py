@@ -117,9 +117,23 @@ class Lineup:
         wanted = self._key()
         if made_by.key == wanted or is_none(wanted):
             return self.wanted
+        return self._former_of(made_by) or self.wanted
+
+    def answering(self, made_by: ModelIdentity | None) -> Embedder:
+        """Whom questions are put to: as `serving`, but until none has really taken over, too.
+
+        Whoever wants no embedder is not to have questions sent to somebody else's program.
+        """
+        serving = self.serving(made_by)
+        if made_by is None or is_none(made_by.key) or not is_none(self._key()):
+            return serving
+        former = self._former_of(made_by)
+        return serving if former is None or is_served(former) else former
+
+    def _former_of(self, made_by: ModelIdentity) -> Embedder | None:
         if made_by.key not in self._known:
             self._known[made_by.key] = self._found(made_by)
-        return self._known[made_by.key] or self.wanted
+        return self._known[made_by.key]
 
     def _key(self) -> str | None:
         try:
@@ -143,7 +157,7 @@ class Answering:
 
     def now(self) -> Embedder:
         """The embedder itself, for whoever needs one and the same for a while."""
-        return self._lineup.serving(self._made_by())
+        return self._lineup.answering(self._made_by())
 
     @property
     def identity(self) -> ModelIdentity:

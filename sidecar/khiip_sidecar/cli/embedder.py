@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,8 @@ from khiip_indexer.embedding.factory import make
 from khiip_indexer.embedding.keys import key_of
 from khiip_indexer.errors import UsageError, VaultLocked
 from khiip_indexer.homes import CONFIG_FILE
+from khiip_indexer.storage.atomic import not_writable
+from khiip_indexer.storage.database import DATABASE_FILE
 from khiip_sidecar.cli import embedder_facts as facts
 from khiip_sidecar.cli.app import App, pass_app
 from khiip_sidecar.cli.output import counted, plain, say, write, write_json
@@ -138,6 +141,7 @@ def use(app: App, /, *, name: str, yes: bool, prune: bool) -> int:
     if choice.is_remote and choice.address not in settings.agreed:
         _ask(settings, choice, yes=yes)
     _check_loadable(settings, choice)
+    _check_writable(settings)
     remembered.change(settings.homes.config, settings.vault, lambda known: _using(known, choice))
     (settings.state / glance.SEEN_FILE).unlink(missing_ok=True)
     return _switch(reread_embedder(settings), prune=prune)
@@ -167,6 +171,15 @@ def _check_loadable(settings: Settings, choice: EmbedderChoice) -> None:
     if choice.kind == "onnx":
         embedder.embed([identity.name])  # a file that is damaged shows when it is run
     say(f"{choice.name}: {plain(identity.name)}, {identity.dimension} dimensions")
+
+
+def _check_writable(settings: Settings) -> None:
+    """A switch that cannot begin is not chosen; a sidecar may write what this process may not."""
+    from khiip_sidecar.client import find_sidecar
+
+    state = settings.state
+    if state.exists() and not os.access(state, os.W_OK) and find_sidecar(settings) is None:
+        raise not_writable(state / DATABASE_FILE)
 
 
 def _ask(settings: Settings, choice: EmbedderChoice, *, yes: bool) -> None:
