@@ -160,8 +160,10 @@ class IndexWorker:
             with self._writing:
                 without_model = self._failure_of(self._warm) if self._must_warm(job) else None
                 self._warmed = without_model is None
-                failure = self._failure_of(lambda job=job: self._sync(job))  # type: ignore[misc]
-            self._come_to_rest(job, failure or without_model)
+                failure = without_model
+                if not _is_passing(failure):
+                    failure = self._failure_of(lambda job=job: self._sync(job)) or failure  # type: ignore[misc]
+            self._come_to_rest(job, failure)
 
     def _must_warm(self, job: _Job) -> bool:
         return job.paths is None or not self._warmed
@@ -239,7 +241,7 @@ class IndexWorker:
 
     def _come_to_rest(self, job: _Job, failure: KhiipError | None) -> None:
         suspect = isinstance(failure, DeletionBrake)
-        self._barred = failure is not None and failure.code in _PASSING
+        self._barred = _is_passing(failure)
         if failure is not None and not suspect:
             self._reconciled(None)
         with self._guard:
@@ -276,6 +278,11 @@ class IndexWorker:
 
     def _set(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+
+def _is_passing(failure: KhiipError | None) -> bool:
+    """Whether it stands in the way of any work, and may be over at any moment."""
+    return failure is not None and failure.code in _PASSING
 
 
 def leave(code: int) -> int:

@@ -60,7 +60,9 @@ STORED = (
     "index_not_readable",
     "index_from_newer_version",
     "index_missing",
+    "index_place_taken",
     "vault_not_found",
+    "vault_unavailable",
 )
 WRITTEN = (*STORED, "index_not_writable", "disk_full")
 UNREAD = ("note_offline", "note_unreadable", "read_timeout")
@@ -161,7 +163,7 @@ VERBS: tuple[Verb, ...] = (
         answer="Capture",
         faults=(
             *(*PARSED, "not_implemented", "not_found", "already_running"),
-            *(*MODEL, *WRITTEN, *UNREAD),
+            *("index_warming", *MODEL, *WRITTEN, *UNREAD),
         ),
         examples=("capture",),
     ),
