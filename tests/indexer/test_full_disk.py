@@ -11,7 +11,6 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,20 +74,27 @@ def fail_sql(patch: pytest.MonkeyPatch, faults: Faults, code: int) -> None:
             error.sqlite_errorcode = code
             raise error
 
-    class Faulty(sqlite3.Connection):
+    class Faulty:
+        """Put before whatever class of connections the cache asks for."""
+
         def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
             check(sql)
-            return super().execute(sql, *args)
+            return super().execute(sql, *args)  # type: ignore[misc, no-any-return]
 
         def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:
             check(sql)
-            return super().executemany(sql, *args)
+            return super().executemany(sql, *args)  # type: ignore[misc, no-any-return]
 
         def commit(self) -> None:
             check("COMMIT")
-            super().commit()
+            super().commit()  # type: ignore[misc]
 
-    patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Faulty))
+    real = sqlite3.connect
+
+    def connect(*args: Any, factory: type = sqlite3.Connection, **more: Any) -> sqlite3.Connection:
+        return real(*args, factory=type("Faulty", (Faulty, factory), {}), **more)
+
+    patch.setattr(sqlite3, "connect", connect)
 
 
 @pytest.fixture(params=["exact", "graph"])

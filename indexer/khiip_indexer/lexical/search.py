@@ -274,24 +274,31 @@ def _verbatim(lookup: Lookup, terms: Terms, found: _Found) -> tuple[set[int], se
     return named, rows
 
 
-def _needed(terms: Terms, plan: _Plan) -> list[Term]:
-    """The short words that a query hinges on: none of its others is as rare."""
+def _needed(terms: Terms, plan: _Plan) -> list[list[Term]]:
+    """For each short word that a note is to hold, what does as well: words that are as rare."""
     counts = plan.counts
-    rarest = [term for term in counts if counts[term] == min(counts.values())]
-    return [term for term in terms.needed if term not in counts or rarest == [term]]
+    return [
+        [need, *(term for term in counts if term != need and counts[term] <= counts[need])]
+        if need in counts
+        else [need]
+        for need in terms.needed
+    ]
 
 
-def _kept(lookup: Lookup, needed: Sequence[Term], found: _Found) -> list[int]:
-    """All rows; or where some hold every term, those with the needed ones."""
+def _kept(lookup: Lookup, needed: Sequence[Sequence[Term]], found: _Found) -> list[int]:
+    """All rows; or where some hold every term, those with one of each that is needed."""
     rows = found.rows
     if not needed or not any(found.is_full(row) for row in rows):
         return rows
     kept = set(rows)
-    for term in needed:
-        found_by = match.word_match(term)
-        held = lookup.holding(found_by, rows) if found_by else set()
-        kept &= held or lookup.saying(term.text, rows)
+    for terms in needed:
+        kept &= set().union(*(_holding(lookup, term, rows) for term in terms))
     return [row for row in rows if row in kept or row in found.as_typed] or rows
+
+
+def _holding(lookup: Lookup, term: Term, rows: Sequence[int]) -> set[int]:
+    found_by = match.word_match(term)
+    return (lookup.holding(found_by, rows) if found_by else set()) or lookup.saying(term.text, rows)
 
 
 def _in_title(terms: Terms, lines: list[str], least: float) -> bool:

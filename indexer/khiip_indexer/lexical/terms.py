@@ -48,7 +48,7 @@ class Terms:
 
     `sentence` says that the query is long enough for a note that holds it whole to be meant.
     `needed` are short words of a query of few; where notes hold all of its words, one without
-    the rarest of them, if that is one of these, is not an answer. `times` says how often the
+    these, and without any that is as rare, is not an answer. `times` says how often the
     query names a term.
     """
 
