@@ -37,7 +37,7 @@ Endpoint = Callable[[Operations, Request], object]
 CALLS: dict[str, Endpoint] = {
     "health": lambda do, request: do.health(),
     "meta": lambda do, request: do.meta(),
-    "recall": lambda do, request: do.recall(_params(request), read=request.method != "HEAD"),
+    "recall": lambda do, request: do.recall(_params(request), **_unread(request)),
     "related": lambda do, request: do.related(_params(request)),
     "index": lambda do, request: do.index_state(),
     "start_index": lambda do, request: do.start_index(_body(request)),
@@ -172,6 +172,11 @@ def _params(request: Request) -> dict[str, list[str]]:
     for name, value in request.query_params.multi_items():
         given.setdefault(name, []).append(value)
     return given
+
+
+def _unread(request: Request) -> dict[str, bool]:
+    """What says that the hits count as read by nobody: an answer is sent without its body."""
+    return {"read": False} if request.method == "HEAD" else {}
 
 
 def _id(request: Request) -> str:
