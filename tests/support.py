@@ -1,9 +1,10 @@
-"""Doubles that every test folder shares: an embedder without a model, and small vaults."""
+"""What every test folder shares: an embedder without a model, small vaults, waiting."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -86,3 +87,12 @@ def write_note(root: Path, path: str, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
     return file
+
+
+def wait_until(true: Callable[[], bool], why: Callable[[], str] = lambda: "") -> None:
+    """Wait for something that comes by itself; a minute is far more than it ever takes."""
+    for _ in range(6000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"it did not come true within a minute: {why()}")

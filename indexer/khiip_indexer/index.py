@@ -73,7 +73,7 @@ class VaultIndex(CacheReader):
         folder and repairs what is damaged. For reading: IndexMissing when there is none.
         """
         if not write:
-            check_owner(settings)
+            check_owner(settings.state, settings.vault)
             return cls(settings, Database(settings.state / DATABASE_FILE, writable=False), None)
         from khiip_indexer.opening import writable
         from khiip_indexer.storage.folder import prepare

@@ -53,17 +53,8 @@ def fill_page(
     """
     start = start or Place()
     skipped = offset - start.present
-    present: list[tuple[T, Freshness, int]] = []
-    read, wanted = start.read, skipped + limit + 1
-    while len(present) < wanted:
-        asked = wanted - len(present)
-        batch = fetch(asked, read)
-        for position, item in enumerate(batch, read + 1):
-            if (state := freshness(item)) != "gone":
-                present.append((item, state, position))
-        read += len(batch)
-        if len(batch) < asked:
-            break
+    wanted = skipped + limit + 1
+    present, read = _present(fetch, freshness, wanted, start.read)
     page = present[skipped : skipped + limit]
     changed = tuple(state == "changed" for _, state, _ in page)
     gone = read - start.read - len(present)
@@ -75,6 +66,26 @@ def fill_page(
         end=Place(offset + len(page), page[-1][2]) if page else start,
         changed=changed,
     )
+
+
+def _present(
+    fetch: Callable[[int, int], Sequence[T]],
+    freshness: Callable[[T], Freshness],
+    wanted: int,
+    read: int,
+) -> tuple[list[tuple[T, Freshness, int]], int]:
+    """The next items from `read` on that are there, each with its place; how far was read."""
+    present: list[tuple[T, Freshness, int]] = []
+    while len(present) < wanted:
+        asked = wanted - len(present)
+        batch = fetch(asked, read)
+        for position, item in enumerate(batch, read + 1):
+            if (state := freshness(item)) != "gone":
+                present.append((item, state, position))
+        read += len(batch)
+        if len(batch) < asked:
+            break
+    return present, read
 
 
 class Bookmarks:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 
 from cli.conftest import Khiipd
 from khiip_sidecar.githooks.run import LOG_FILE, WAITING_FILE
-from support import write_note
+from support import wait_until, write_note
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
@@ -73,13 +71,6 @@ class Repo:
     def log(self) -> str:
         file = self.cli.settings.state / LOG_FILE
         return file.read_text() if file.exists() else ""
-
-
-def wait_until(true: Callable[[], bool], why: Callable[[], str] = lambda: "") -> None:
-    until = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < until, why()
-        time.sleep(0.05)
 
 
 def make_program(path: Path) -> Path:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import NOTES, Khiipd
-from cli.repository import Repo, make_repo, wait_until
+from cli.repository import Repo, make_repo
 from khiip_indexer.index import VaultIndex
 from khiip_sidecar.githooks.script import HOOKS
-from support import write_note
+from support import wait_until, write_note
 
 MARKER = "echo \"$0 $*\" >> '{ran}'\n"
 

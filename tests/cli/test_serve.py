@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Khiipd
-from cli.repository import make_program, wait_until
+from cli.repository import make_program
 from khiip_sidecar.auth import load_or_make_key
 from khiip_sidecar.client import read_sidecar_file
+from support import wait_until
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (info|warning|error) \S.*")
 

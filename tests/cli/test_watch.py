@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from cli.conftest import Khiipd
 from cli.double import running_double
-from cli.repository import make_program, wait_until
+from cli.repository import make_program
 from khiip_sidecar.cli.facts import coverage, work
 from khiip_sidecar.cli.watch import changes, line_of, sparingly, states
 from khiip_sidecar.client import read_events
-from support import write_note
+from support import wait_until, write_note
 
 
 def state(name: str = "ready", **changed: Any) -> dict[str, Any]:

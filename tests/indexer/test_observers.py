@@ -19,7 +19,7 @@ from khiip_indexer.watching.observers import (
     TreeObserver,
     make_observer,
 )
-from support import write_note
+from support import wait_until, write_note
 
 needs_inotify = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -51,14 +51,6 @@ class Ears:
         write_note(self.root, "the end.md", str(time.time()))
         self.wait_for("the end.md")
         self.heard.clear()
-
-
-def wait_until(true: Callable[[], bool], why: Callable[[], str] = lambda: "") -> None:
-    for _ in range(1000):
-        if true():
-            return
-        time.sleep(0.01)
-    pytest.fail(f"it did not come true within ten seconds: {why()}")
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from khiip_indexer.watcher import (
 )
 from khiip_indexer.watching.debounce import MOST_PATHS
 from khiip_indexer.watching.observers import Heard, Lost, Observer
-from support import write_note
+from support import wait_until, write_note
 
 WHOLE: frozenset[str] | None = None
 
@@ -339,14 +338,6 @@ def test_what_failed_is_tried_again_sooner_and_ever_later(stage: Stage) -> None:
         waits.append(round(stage.seconds - began))
     assert waits[:4] == [30, 60, 120, 240]
     assert max(waits) <= RECONCILE_SECONDS
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if true():
-            return
-        time.sleep(0.01)
-    pytest.fail("it did not come true within ten seconds")
 
 
 def test_in_its_thread_it_hears_real_changes_and_ends(root: Path) -> None:

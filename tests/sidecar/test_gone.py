@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from khiip_indexer.sync import Syncer
 from khiip_sidecar.client import read_sidecar_file
 from khiip_sidecar.recall import RecallService
 from serving import Served, serving
-from support import FakeEmbedder, make_vault, write_note
+from support import FakeEmbedder, make_vault, wait_until, write_note
 
 NOTES = {"a.md": "alpha knots", "Deep/b.md": "beta [[Quipu]]", "c.md": "gamma"}
 EVERYTHING = (
@@ -43,14 +42,6 @@ def served(tmp_path: Path, embedder: FakeEmbedder) -> Iterator[Served]:
     with serving(make_vault(tmp_path / "vault", NOTES), embedder) as started:
         started.wait_until_ready()
         yield started
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if true():
-            return
-        time.sleep(0.01)
-    pytest.fail("it did not come true within ten seconds")
 
 
 def paths(served: Served, query: str = "alpha") -> list[str]:

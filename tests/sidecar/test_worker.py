@@ -17,6 +17,7 @@ from khiip_indexer.errors import Busy, DeletionBrake, KhiipError, ModelError, Va
 from khiip_indexer.records import Progress, SyncReport
 from khiip_indexer.vault import Vault
 from khiip_sidecar.worker import IndexWorker, leave
+from support import wait_until
 
 NOTES = {"a.md": "one note\n", "b.md": "another note\n"}
 
@@ -26,14 +27,6 @@ def house(tmp_path: Path) -> Iterator[House]:
     with open_house(tmp_path / "vault", NOTES, indexed=False) as opened:
         yield opened
         assert opened.worker.stop(5)
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        time.sleep(0.01)
-    pytest.fail("it did not come true within five seconds")
 
 
 def at_rest(worker: IndexWorker) -> bool:

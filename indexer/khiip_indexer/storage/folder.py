@@ -53,7 +53,7 @@ def _make_room(state: Path) -> None:
 
 def _settle(settings: Settings) -> None:
     state = settings.state
-    claim(settings)
+    claim(settings.state, settings.vault)
     _ignore(state / ".gitignore")
     sweep_temporaries(state)
     with translated(state / DATABASE_FILE):

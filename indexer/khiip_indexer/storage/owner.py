@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from khiip_indexer.errors import UsageError
 from khiip_indexer.storage.atomic import write_file
-
-if TYPE_CHECKING:
-    from khiip_indexer.config import Settings
 
 OWNER_FILE = "vault"
 # Names the process that writes an index, for people; the lock beside it is what counts.
 WRITER_FILE = "writer.json"
 
 
-def claim(settings: Settings) -> None:
+def claim(state: Path, vault: Path) -> None:
     """Write down whose index this is; for the one process that holds the lock."""
-    check_owner(settings)
-    if not settings.state.is_relative_to(settings.vault):
-        write_file(settings.state / OWNER_FILE, os.fsencode(settings.vault))
+    check_owner(state, vault)
+    if not state.is_relative_to(vault):
+        write_file(state / OWNER_FILE, os.fsencode(vault))
 
 
-def check_owner(settings: Settings) -> None:
-    """Raise UsageError when the folder holds the index of another vault that still exists.
+def check_owner(state: Path, vault: Path) -> None:
+    """Raise UsageError when the folder `state` holds the index of another vault that still exists.
 
     A vault that was moved takes its index over, so only a folder that is still there counts.
     """
-    owner = _owner(settings.state)
-    if owner is None or not os.path.isdir(owner) or owner.samefile(settings.vault):  # noqa: PTH112
+    owner = _owner(state)
+    if owner is None or not os.path.isdir(owner) or owner.samefile(vault):  # noqa: PTH112
         return
     raise UsageError(
-        f"The folder {settings.state} holds the index of another vault, {owner}.",
+        f"The folder {state} holds the index of another vault, {owner}.",
         hint="Give each vault a folder of its own: --state-dir, or leave `state_dir` out.",
         code="index_of_other_vault",
     )

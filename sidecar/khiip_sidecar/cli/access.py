@@ -78,7 +78,7 @@ def _settings(app: App) -> Settings:
     from khiip_indexer.storage.owner import check_owner
 
     settings = app.settings()
-    check_owner(settings)
+    check_owner(settings.state, settings.vault)
     if not settings.state.is_dir():
         raise IndexMissing("This vault has no index yet.", hint="Run khiipd reindex.")
     return settings
