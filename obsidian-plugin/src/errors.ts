@@ -67,6 +67,8 @@ export function fault(kind: FaultKind, line?: string | null, help?: string | nul
 export function faultOfAnswer(status: number, body: ErrorBody | null): Fault {
   if (status === 401) return fault("unauthorized");
   if (body && status === 503 && NOT_READY.has(body.error)) return fault("indexing");
+  // What cannot be done just now (a drive that is away, a full disk) is no fault of Khiip's.
+  if (body && status === 503) return fault("server", body.detail, body.hint);
   if (body && status >= 500 && status !== 501) {
     return fault("server", `Something went wrong in Khiip: ${body.detail}`, body.hint);
   }

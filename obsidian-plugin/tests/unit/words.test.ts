@@ -102,6 +102,17 @@ describe("faults", () => {
     expect(faultOfAnswer(422, body)).toMatchObject({ message: body.detail, help: body.hint });
   });
 
+  test("says what cannot be done just now as it is, and calls only the rest a fault of Khiip", () => {
+    const away = {
+      detail: "The vault is away.",
+      error: "vault_unavailable",
+      hint: "Is it mounted?",
+    };
+    expect(faultOfAnswer(503, away)).toMatchObject({ message: away.detail, help: away.hint });
+    const broken = { detail: "KeyError.", error: "internal_error", hint: null };
+    expect(faultOfAnswer(500, broken).message).toBe("Something went wrong in Khiip: KeyError.");
+  });
+
   test("whatever is thrown is one", () => {
     expect(asFault(fault("slow")).kind).toBe("slow");
     expect(asFault(new SyntaxError("x")).kind).toBe("garbled");
