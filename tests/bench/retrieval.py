@@ -144,12 +144,19 @@ def cut(line: str) -> str:
 
 
 def is_first(operations: Operations, text: str, sentence: str) -> bool:
-    """Whether a note that holds the sentence is the first hit; it may stand in several."""
+    """Whether a note that holds the sentence is the first hit; it may stand in several.
+
+    In a list of links it is often the title of another note, and that one is as right.
+    """
     answer = operations.recall(
         {"q": [plain(sentence)], "match": ["hybrid"], "limit": ["1"], "mark_accessed": ["false"]}
     )
-    first = answer["results"][0]["capture"]["payload"] if answer["results"] else {}
-    return sentence in str((first or {}).get("body_text") or "")
+    if not answer["results"]:
+        return False
+    first = answer["results"][0]["capture"]
+    return sentence == first["title"] or sentence in str(
+        (first["payload"] or {}).get("body_text") or ""
+    )
 
 
 def plain(sentence: str) -> str:

@@ -313,6 +313,23 @@ class TestNonsense:
         assert case.paths(query, "--match", match)[0] == "B.md"
         assert case.paths("Related", "--match", match)[0] == "A.md"
 
+    @pytest.mark.parametrize(
+        "sentence",
+        ["Why the tide clock needs a new oil", "潮の満ち引きと月の引力についての覚え書き"],
+    )
+    def test_a_whole_sentence_of_a_list_of_links_still_finds_it_first(
+        self, real: Any, sentence: str
+    ) -> None:
+        names = (sentence, "Tide table", "Tide gauge")
+        case = real(
+            {
+                "A.md": "## Related\n" + "\n".join(f"- [[{name}]]" for name in names),
+                "B.md": "The tide clock stopped because its oil had dried out. 潮の満ち引き",
+            }
+        )
+        case.ok("reindex")
+        assert case.paths(sentence, "--match", "hybrid")[0] == "A.md"
+
     def test_a_template_is_found_after_notes_and_by_its_name(self, real: Any) -> None:
         notes = {
             "Templates/Coffee.md": "---\nroaster:\ndate: {{date}}\n---\n## Coffee\nOrigin, roast",

@@ -29,9 +29,9 @@ _WORDS = re.compile(r"[^\W_]+")
 class LexicalHit:
     """How a note matches; `score` is in [0, 1], and `share` is how much of the query it holds.
 
-    `named` when the query is its title; `fts` when words match, `substring` when the text was
-    also, or only, found as it stands, inside of words too; `verbatim` when it holds the whole of
-    a sentence, or is named.
+    `meant` when the query is its title, or a long text that it holds; `fts` when words match,
+    `substring` when the text was also, or only, found as it stands, inside of words too;
+    `verbatim` when it holds the whole of a sentence, or the query is its title.
     """
 
     score: float
@@ -39,7 +39,7 @@ class LexicalHit:
     substring: bool
     verbatim: bool
     share: float = 1.0
-    named: bool = False
+    meant: bool = False
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ class LexicalSearch:
                 substring=row in found.inside or row in verbatim,
                 verbatim=row in verbatim,
                 share=found.share(row),
-                named=row in named,
+                meant=row in (verbatim if terms.long else named),
             )
             for row in order
         }

@@ -20,6 +20,7 @@ MOST_TERMS = 64
 # A query with so many words, or characters of unspaced script, is a sentence of a note.
 SENTENCE_WORDS = 3
 SENTENCE_RUN = 6
+LONG_WORDS = 6
 SHORT = 2
 _LONGEST_QUERY = 4_000
 _KEYWORDS = 3
@@ -46,7 +47,8 @@ class Term:
 class Terms:
     """A query folded, blanks made one, and its distinct terms in order.
 
-    `sentence` says that the query is long enough for a note that holds it whole to be meant.
+    `sentence` says that the query is long enough for a note that holds it whole to be meant, and
+    `long` that it is longer than names of notes mostly are.
     `needed` are short words of a query of few; where notes hold all of its words, one without
     these, and without any that is as rare, is not an answer. `times` says how often the
     query names a term.
@@ -55,6 +57,7 @@ class Terms:
     text: str
     items: tuple[Term, ...]
     sentence: bool = False
+    long: bool = False
     needed: frozenset[Term] = frozenset()
     times: Mapping[Term, int] = field(default_factory=dict, compare=False)
 
@@ -73,7 +76,7 @@ def terms(query: str) -> Terms:
     if not any(term.kind != "literal" for term in items):
         return Terms(text, items)
     items = tuple(term for term in items if term.kind != "literal" or _has_word(term.text))
-    return Terms(text, items, _is_sentence(text), _needed(items), times)
+    return Terms(text, items, _is_sentence(text), _is_long(text), _needed(items), times)
 
 
 def _has_word(text: str) -> bool:
@@ -115,6 +118,14 @@ def _is_sentence(text: str) -> bool:
     unspaced = sum(len(piece[0]) for piece in pieces if piece["run"] is not None)
     words = sum(_has_word(chunk) for chunk in text.split(" "))
     return words >= SENTENCE_WORDS or unspaced >= SENTENCE_RUN
+
+
+def _is_long(text: str) -> bool:
+    """Two characters of unspaced script are about a word."""
+    pieces = list(word_pattern().finditer(text))
+    unspaced = sum(len(piece[0]) for piece in pieces if piece["run"] is not None)
+    spaced = sum(piece["run"] is None for piece in pieces)
+    return spaced + unspaced / 2 >= LONG_WORDS
 
 
 def _needed(items: tuple[Term, ...]) -> frozenset[Term]:

@@ -50,16 +50,16 @@ class Signals:
     @property
     def verbatim(self) -> bool:
         """Whether the note holds the whole query as it stands; a link's text is another's title."""
-        if self.words is None or (self.form == "links" and not self.words.named):
+        if self.words is None or (self.form == "links" and not self.words.meant):
             return False
         return self.words.verbatim
 
     @property
     def part(self) -> float:
         """What part of its relevance counts: all, but of a bare list or template that was not
-        asked for by its name."""
-        named = self.words is not None and self.words.named
-        return THIN_PART if self.form and not named else 1.0
+        asked for by its name or by a whole sentence."""
+        meant = self.words is not None and self.words.meant
+        return THIN_PART if self.form and not meant else 1.0
 
 
 def fused(signals: Signals, words_weight: float) -> float:

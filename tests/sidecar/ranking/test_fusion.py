@@ -114,7 +114,7 @@ def test_what_is_hardly_a_text_counts_half_unless_it_was_asked_for_by_name() -> 
     text = fused(Signals(meaning, words()), WORDS_WEIGHT)
     for form in ("links", "template"):
         assert fused(Signals(meaning, words(), form=form), WORDS_WEIGHT) == pytest.approx(text / 2)
-        named = Signals(meaning, words(verbatim=True, named=True), form=form)
+        named = Signals(meaning, words(verbatim=True, meant=True), form=form)
         assert fused(named, WORDS_WEIGHT) == fused(Signals(meaning, words(verbatim=True)), 0.3)
     sentence = words(verbatim=True)
     assert not Signals(meaning, sentence, form="links").verbatim
