@@ -39,7 +39,11 @@ class Remembered:
 
 def load(config: Path, vault: Path) -> Remembered:
     """What is remembered of a vault; UsageError for a file that cannot be read."""
-    said = _read(config / FILE).get(str(vault), {})
+    return _of(_read(config / FILE), vault, config / FILE)
+
+
+def _of(every: Mapping[str, dict[str, Any]], vault: Path, path: Path) -> Remembered:
+    said = every.get(str(vault), {})
     try:
         return Remembered(
             use=said.get("use"),
@@ -48,7 +52,7 @@ def load(config: Path, vault: Path) -> Remembered:
             known={str(k): from_json(v) for k, v in said.get("known", {}).items()},
         )
     except (AttributeError, TypeError, ValueError) as error:
-        raise _unreadable(config / FILE, "not what khiipd wrote") from error
+        raise _unreadable(path, "not what khiipd wrote") from error
 
 
 def change(config: Path, vault: Path, to: Callable[[Remembered], Remembered]) -> Remembered:
@@ -63,7 +67,7 @@ def change(config: Path, vault: Path, to: Callable[[Remembered], Remembered]) ->
     path = config / FILE
     with exclusive(config / f".{FILE}.lock"):
         every = _read(path)
-        before = load(config, vault)
+        before = _of(every, vault, path)
         after = to(before)
         if after != before:
             every[str(vault)] = _as_json(after)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -76,7 +76,8 @@ def terms(query: str) -> Terms:
     if not any(term.kind != "literal" for term in items):
         return Terms(text, items)
     items = tuple(term for term in items if term.kind != "literal" or _has_word(term.text))
-    return Terms(text, items, _is_sentence(text), _is_long(text), _needed(items), times)
+    pieces = list(word_pattern().finditer(text))
+    return Terms(text, items, _is_sentence(text, pieces), _is_long(pieces), _needed(items), times)
 
 
 def _has_word(text: str) -> bool:
@@ -113,19 +114,19 @@ def _of_run(run: str) -> Iterator[Term]:
         yield Term(pair, "run", weak=_HIRAGANA.fullmatch(pair) is not None)
 
 
-def _is_sentence(text: str) -> bool:
-    pieces = list(word_pattern().finditer(text))
-    unspaced = sum(len(piece[0]) for piece in pieces if piece["run"] is not None)
+def _is_sentence(text: str, pieces: Sequence[re.Match[str]]) -> bool:
     words = sum(_has_word(chunk) for chunk in text.split(" "))
-    return words >= SENTENCE_WORDS or unspaced >= SENTENCE_RUN
+    return words >= SENTENCE_WORDS or _unspaced(pieces) >= SENTENCE_RUN
 
 
-def _is_long(text: str) -> bool:
+def _is_long(pieces: Sequence[re.Match[str]]) -> bool:
     """Two characters of unspaced script are about a word."""
-    pieces = list(word_pattern().finditer(text))
-    unspaced = sum(len(piece[0]) for piece in pieces if piece["run"] is not None)
     spaced = sum(piece["run"] is None for piece in pieces)
-    return spaced + unspaced / 2 >= LONG_WORDS
+    return spaced + _unspaced(pieces) / 2 >= LONG_WORDS
+
+
+def _unspaced(pieces: Sequence[re.Match[str]]) -> int:
+    return sum(len(piece[0]) for piece in pieces if piece["run"] is not None)
 
 
 def _needed(items: tuple[Term, ...]) -> frozenset[Term]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from khiip_indexer.index import VaultIndex
     from khiip_indexer.lexical.search import LexicalHit
     from khiip_indexer.lexical.terms import Terms
+    from khiip_indexer.search import Meaning
     from khiip_indexer.vectors import Vector
 
 _log = logging.getLogger(__name__)
@@ -120,17 +121,21 @@ class Pools:
 
     def _gather(self) -> dict[int, Signals]:
         words = self._words()
+        near = self._meanings(words)
         forms = self._index.finder.forms()
-        if self._query.vector is None:
-            return {row: Signals(words=hit, form=forms.get(row, "")) for row, hit in words.items()}
-        near = self._index.finder.meanings(
-            self._query.vector, self._filters, self._size, also=list(words)
-        )
         found = {
             row: Signals(near.get(row), words.get(row), form=forms.get(row, ""))
             for row in near | words
         }
-        return self._in_context(found) if self._query.words is not None else found
+        both = self._query.vector is not None and self._query.words is not None
+        return self._in_context(found) if both else found
+
+    def _meanings(self, also: Collection[int]) -> dict[int, Meaning]:
+        if self._query.vector is None:
+            return {}
+        return self._index.finder.meanings(
+            self._query.vector, self._filters, self._size, also=list(also)
+        )
 
     def _in_context(self, found: dict[int, Signals]) -> dict[int, Signals]:
         threads = self._index.threads()
